@@ -5,8 +5,8 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { kafkaBus } from '../src/bus/kafka/bus.ts'
-import { systemClock } from '../src/clock.ts'
-import { silent } from '../src/log.ts'
+import { systemClock } from '../src/vocabulary/clock.ts'
+import { silent } from '../src/vocabulary/log.ts'
 import { CATALOGUE } from '../src/wire/catalogue.ts'
 import { cpuMs, memoryOf } from './proc.ts'
 

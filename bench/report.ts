@@ -3,12 +3,12 @@
  * host of 8 devices with 16 handles each.
  */
 import { openSystem } from '../src/cli/programs/system.ts'
-import { systemIds } from '../src/clock.ts'
+import { systemIds } from '../src/vocabulary/clock.ts'
 import { realHostIo } from '../src/drivers/hostIo.ts'
 import { simulatedDriver } from '../src/drivers/simulated/simulated.ts'
 import { sizedCloud } from '../src/drivers/simulated/cloud.ts'
-import { silent } from '../src/log.ts'
-import { openStore } from '../src/persistence/open.ts'
+import { silent } from '../src/vocabulary/log.ts'
+import { memoryStore } from '../test/support/memoryStore/memory.ts'
 import { reportRecord } from '../src/wire/message.ts'
 import { newPrivateKey, signerFrom } from '../src/wire/signature.ts'
 import type { InventoryReport } from '../src/wire/reports.ts'
@@ -36,7 +36,7 @@ const picture = async (at: number): Promise<Omit<InventoryReport, 'number'>> => 
 }
 
 export const measureReports = async (seconds: number): Promise<Unchanged> => {
-  const store = await openStore({ kind: 'memory' })
+  const store = memoryStore()
   const system = await openSystem({ store, images: noCatalogue(), nova: null, log: silent })
   const pictures = await Promise.all(Array.from({ length: SIZE.hosts }, (_, at) => picture(at)))
   const signers = pictures.map(() => signerFrom(newPrivateKey()))

@@ -1,9 +1,9 @@
 /** The page about drivers and the cards that they know, printed from the code. */
 import { KNOWN_CARDS } from '../src/drivers/cards/knownCards.ts'
 import { DRIVER_FACTS } from '../src/drivers/catalogue.ts'
-import { HEALTH_RULES, QUANTITIES } from '../src/health.ts'
+import { HEALTH_RULES, QUANTITIES } from '../src/vocabulary/health.ts'
 import { DRIVER_NAMES } from '../src/drivers/index.ts'
-import { VENDOR_NAMES } from '../src/vendors.ts'
+import { VENDOR_NAMES } from '../src/vocabulary/vendors.ts'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 const row = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`

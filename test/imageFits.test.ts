@@ -1,6 +1,6 @@
 /** Which images are for which hardware (data-model.md 9.4). */
 import { describe, expect, test } from 'vitest'
-import { isForAny, misfitOf, vendorName } from '../src/imageFits.ts'
+import { isForAny, misfitOf, vendorName } from '../src/vocabulary/imageFits.ts'
 import { imageOf } from './support/images.ts'
 
 const image = (properties: Readonly<Record<string, string>>) => ({ ...imageOf('i'), properties })

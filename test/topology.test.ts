@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bitstreamIn } from '../src/neighbours/images/metadata.ts'
-import { functionAt, topologyOf, topologyProblem } from '../src/topology.ts'
+import { functionAt, topologyOf, topologyProblem } from '../src/vocabulary/topology.ts'
 
 const vf = (name: string, offset: unknown) => ({ name, pci_offset: offset })
 const EXAMPLE = {

@@ -1,8 +1,8 @@
 /** How long a fact takes from the journal's own time to a reader of its topic. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { type Spread, spread } from '../figures.ts'
 import type { Target } from '../tasks.ts'

@@ -1,8 +1,8 @@
 /** CPU of one message: of all while they are worked off, what is used at rest taken off. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { type Scene, calm } from '../cluster/measure.ts'
 import { type Cpu, cpuBetween, cpuOf } from '../cluster/stand.ts'

@@ -1,6 +1,6 @@
 /** Who asks, and what is known of the request. */
-import type { ProjectId } from '../identifiers.ts'
-import type { Token } from '../token.ts'
+import type { ProjectId } from '../vocabulary/identifiers.ts'
+import type { Token } from '../vocabulary/token.ts'
 
 export type Caller = {
   readonly userId: string

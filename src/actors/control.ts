@@ -1,5 +1,5 @@
 /** The port through which the API queries and commands the actors. `src/http` knows nothing of its implementation. */
-import type { Outcome } from '../fault.ts'
+import type { Outcome } from '../vocabulary/fault.ts'
 import type {
   ArqUuid,
   AttributeUuid,
@@ -12,8 +12,8 @@ import type {
   ProfileUuid,
   ProjectId,
   ResourceProviderUuid,
-} from '../identifiers.ts'
-import type { OperatorNote } from '../operatorNote.ts'
+} from '../vocabulary/identifiers.ts'
+import type { OperatorNote } from '../vocabulary/operatorNote.ts'
 import type { ListedAs } from './host/standing.ts'
 import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'

@@ -1,6 +1,6 @@
 /** Every kind of persistent actor. A kind that is not listed here cannot be spawned. */
-import { ownValue } from '../record.ts'
-import type { EntityKey } from '../identifiers.ts'
+import { ownValue } from '../vocabulary/record.ts'
+import type { EntityKey } from '../vocabulary/identifiers.ts'
 import { arq } from './arq/decider.ts'
 import { deployable } from './deployable/decider.ts'
 import { device } from './device/decider.ts'

@@ -3,7 +3,7 @@
  * about its own accelerator requests, without texts from drivers, operators and Nova, and without the names of other
  * people (rest-api 9.5).
  */
-import type { ArqUuid, ProjectId } from '../identifiers.ts'
+import type { ArqUuid, ProjectId } from '../vocabulary/identifiers.ts'
 import type { ArqEvent } from './arq/messages.ts'
 import type { InstanceEvent } from './instance/messages.ts'
 import type { Event } from './runtime/decider.ts'

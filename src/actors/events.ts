@@ -2,9 +2,9 @@
  * The port through which the API reads events: the facts of the journal, in the order in which the relay publishes
  * them.
  */
-import type { HostName, InstanceUuid, ProjectId } from '../identifiers.ts'
+import type { HostName, InstanceUuid, ProjectId } from '../vocabulary/identifiers.ts'
 import type { Caller } from './control.ts'
-import type { Outcome } from '../fault.ts'
+import type { Outcome } from '../vocabulary/fault.ts'
 
 /** The form of all event ids. The parts of an id are opaque to clients. */
 export const EVENT_ID = /^(?:0|([0-9]{1,19}(?:[.][0-9]{1,9})?)-([0-9]{1,4})-[0-9a-f]{12})$/

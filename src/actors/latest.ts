@@ -1,5 +1,5 @@
 /** The latest state of entities that have a state topic, read from their view rows at the moment of publishing. */
-import type { EntityKey } from '../identifiers.ts'
+import type { EntityKey } from '../vocabulary/identifiers.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { type StateChannel, stateRecord } from '../wire/message.ts'
 import { idOf, kindOf } from './runtime/memory.ts'

@@ -1,6 +1,6 @@
 /** The services that the control side calls, as ports: `src/neighbours/` implements them. */
-import type { ArqUuid, ImageUuid, InstanceUuid } from '../identifiers.ts'
-import type { Image, NoImage } from '../images.ts'
+import type { ArqUuid, ImageUuid, InstanceUuid } from '../vocabulary/identifiers.ts'
+import type { Image, NoImage } from '../vocabulary/images.ts'
 
 /** Finds bitstream images. Only hosts read the bytes of images (`ImageFiles`). Never rejects. */
 export type ImageCatalogue = {

@@ -3,7 +3,7 @@
  * messages.
  */
 import type { BusRecord } from '../wire/envelope.ts'
-import { traceField } from '../trace.ts'
+import { traceField } from '../vocabulary/trace.ts'
 import { type FactChannel, type Letter, factLetter, orderLetter, record } from '../wire/message.ts'
 import type { Order } from '../wire/orders.ts'
 import { isInternal } from './placement/decider.ts'

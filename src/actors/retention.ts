@@ -1,5 +1,5 @@
 /** Decides which journal rows of an ended entity may be archived. Pure. */
-import type { EntityKey } from '../identifiers.ts'
+import type { EntityKey } from '../vocabulary/identifiers.ts'
 import { arq } from './arq/decider.ts'
 import { remember } from './entities.ts'
 import type { Instance } from './instance/decider.ts'

@@ -1,5 +1,5 @@
 /** Invariants of binds: their start, their end and their notification to Nova. */
-import type { ArqUuid, InstanceUuid } from '../identifiers.ts'
+import type { ArqUuid, InstanceUuid } from '../vocabulary/identifiers.ts'
 import { idOf, kindOf } from '../actors/runtime/memory.ts'
 import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'

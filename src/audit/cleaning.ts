@@ -1,7 +1,7 @@
 /** Invariants of the cleaning of a handle between two accelerator requests. */
-import type { ArqUuid, HandleUuid } from '../identifiers.ts'
+import type { ArqUuid, HandleUuid } from '../vocabulary/identifiers.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
-import { type HostCleaning, type RequestedCleaning, isClean } from '../cleaning.ts'
+import { type HostCleaning, type RequestedCleaning, isClean } from '../vocabulary/cleaning.ts'
 import { type Finding, type Invariant, at, deployablesIn } from './history.ts'
 
 /** The cleaning policy that the event sets; undefined: the event does not set one. */

@@ -1,5 +1,5 @@
 /** Compares the answers to clients and the events to Nova with the content of the journal at that time. */
-import type { ArqUuid, InstanceUuid } from '../identifiers.ts'
+import type { ArqUuid, InstanceUuid } from '../vocabulary/identifiers.ts'
 import { type Arq, arqKey } from '../actors/arq/decider.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'

@@ -11,7 +11,7 @@ import type {
   ProjectId,
   ResourceProviderUuid,
   SlotUuid,
-} from '../identifiers.ts'
+} from '../vocabulary/identifiers.ts'
 import type { Memory } from '../actors/runtime/memory.ts'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import type { ReserveSilent } from '../actors/placement/wanted.ts'

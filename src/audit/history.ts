@@ -2,7 +2,7 @@
  * The journal as a sequence of appends, folded as it is read. Memory holds the states of the entities, not the rows.
  * Pure.
  */
-import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../identifiers.ts'
+import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../vocabulary/identifiers.ts'
 import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
 import type { Decider, Event, Kind } from '../actors/runtime/decider.ts'
 import { deployable, deployableKey } from '../actors/deployable/decider.ts'

@@ -1,5 +1,5 @@
 /** Invariants of hosts: the orders they carried out and the results they reported. */
-import type { HostName, SlotUuid } from '../identifiers.ts'
+import type { HostName, SlotUuid } from '../vocabulary/identifiers.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { COMPARISON } from '../actors/deployable/slots.ts'

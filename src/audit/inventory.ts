@@ -1,7 +1,7 @@
 /** Invariants of the inventory: providers, trees, resource classes, and numbers of accelerators. */
 import type { Deployable } from '../actors/deployable/state.ts'
 import { unitsOf } from '../actors/deployable/units.ts'
-import type { DeployableUuid } from '../identifiers.ts'
+import type { DeployableUuid } from '../vocabulary/identifiers.ts'
 import { type Invariant, type Step, type World, at, deployablesIn, inView } from './history.ts'
 
 const provider: Invariant = {

@@ -7,7 +7,7 @@
  * whatever the journal holds now. Later reads of that ARQ prove nothing until it is bound again, or a request gives the
  * handle up, regardless of the answer.
  */
-import type { ArqUuid, HandleUuid } from '../identifiers.ts'
+import type { ArqUuid, HandleUuid } from '../vocabulary/identifiers.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import type { ClientRequest, Records } from './evidence.ts'
 import type { Invariant } from './history.ts'

@@ -5,7 +5,7 @@ import { type Host, host } from '../actors/host/decider.ts'
 import { namesHeld } from '../actors/host/held.ts'
 import { type PlacementEvent, type PlacementRecord, placement } from '../actors/placement/decider.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
-import { rpUuidOf } from '../rpUuid.ts'
+import { rpUuidOf } from '../vocabulary/rpUuid.ts'
 import type { Loss } from './evidence.ts'
 import type { History, Step } from './history.ts'
 

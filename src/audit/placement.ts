@@ -1,5 +1,5 @@
 /** Invariants of Placement: its providers compared with the recorded state. */
-import type { ResourceProviderUuid } from '../identifiers.ts'
+import type { ResourceProviderUuid } from '../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'

@@ -2,7 +2,7 @@
  * Finds the jobs that write a card, and the image that they prove, in the events of its deployable. The decider's own
  * state is not used.
  */
-import type { ImageUuid, SlotUuid } from '../identifiers.ts'
+import type { ImageUuid, SlotUuid } from '../vocabulary/identifiers.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 
 /** `slot`: null for a job that an operator has asked for. */

@@ -2,7 +2,7 @@
  * Sends one HTTP request for a command. `fetch` is not used because it blocks certain ports, and the default port of
  * the API is one of them.
  */
-import { codeOf, messageOf } from '../errorText.ts'
+import { codeOf, messageOf } from '../vocabulary/errorText.ts'
 import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text } from 'node:stream/consumers'

@@ -2,9 +2,9 @@
  * Closes resources in the reverse order of opening. A resource that fails to close, or does not finish closing, does
  * not prevent the others from closing.
  */
-import { systemClock } from '../clock.ts'
-import { bounded } from '../waiting.ts'
-import type { Log } from '../log.ts'
+import { systemClock } from '../vocabulary/clock.ts'
+import { bounded } from '../vocabulary/waiting.ts'
+import type { Log } from '../vocabulary/log.ts'
 
 export type Closer = {
   /** `withinMs`: how long to wait for the resource to close; absent: without limit. */

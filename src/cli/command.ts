@@ -1,13 +1,13 @@
 /** Helpers shared by all commands. Standard output carries only results; logs go to standard error. */
 import { hostname } from 'node:os'
-import { messageOf } from '../errorText.ts'
+import { messageOf } from '../vocabulary/errorText.ts'
 import type { CommandRow } from './commandRow.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
 import { readText } from './config/readText.ts'
 import { databaseAway } from './databaseAway.ts'
 import { endWith, EXITS, type ExitName, Failure } from './exits.ts'
-import { inOneLine, visibleJson } from '../text.ts'
+import { inOneLine, visibleJson } from '../vocabulary/text.ts'
 
 /** Adds a command or a family of commands to the program. Modules that a command needs are loaded when it is called. */
 export type Register = (program: CommandRow) => void

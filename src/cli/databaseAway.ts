@@ -1,5 +1,5 @@
 /** Says of an error that nobody expected that it is the database which could not be opened, and what looks at it. */
-import { codeOf, messageOf } from '../errorText.ts'
+import { codeOf, messageOf } from '../vocabulary/errorText.ts'
 import { Failure } from './exits.ts'
 
 /** Operations of Node that reach a server. Other servers are asked through ports with errors of their own. */

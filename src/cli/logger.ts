@@ -2,7 +2,7 @@
  * Structured logs on standard error: one JSON object per entry, or a readable line when standard error is a terminal.
  */
 import { type Logger, pino } from 'pino'
-import { inOneLine } from '../text.ts'
+import { inOneLine } from '../vocabulary/text.ts'
 import type { Config } from './config/config.ts'
 
 type Entry = Readonly<Record<string, unknown>>

@@ -15,7 +15,7 @@
  */
 import { Option } from 'commander'
 import { stringify } from 'yaml'
-import { inOneLine, visibleJson } from '../text.ts'
+import { inOneLine, visibleJson } from '../vocabulary/text.ts'
 import type { CommandRow } from './commandRow.ts'
 import { misused } from './exits.ts'
 

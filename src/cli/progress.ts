@@ -1,6 +1,6 @@
 /** Shows the progress of long work on standard error: one line that is overwritten, and only on a terminal. */
-import type { Clock } from '../clock.ts'
-import { systemClock } from '../clock.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { systemClock } from '../vocabulary/clock.ts'
 
 /** `columns` 0: the width of the terminal is not known. */
 export type Terminal = {

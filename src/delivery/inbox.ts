@@ -22,19 +22,19 @@
  * INBOX-10 while the store cannot be read and written, no report is given up; once it can be again, each has its time
  *    and its tries anew.
  */
-import { type Semaphore, createSemaphore } from '../semaphore.ts'
-import { type KeyedMutex, createKeyedMutex } from '../keyedMutex.ts'
-import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
-import type { Clock } from '../clock.ts'
-import type { Fault, Outcome } from '../fault.ts'
+import { type Semaphore, createSemaphore } from '../vocabulary/semaphore.ts'
+import { type KeyedMutex, createKeyedMutex } from '../vocabulary/keyedMutex.ts'
+import { type Pauses, backoffMs, createPauses } from '../vocabulary/waiting.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import type { Fault, Outcome } from '../vocabulary/fault.ts'
 import { CATALOGUE, CONTROL_GROUP } from '../wire/catalogue.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Message, Sighting } from '../wire/message.ts'
 import { letterIdOf } from '../wire/letterId.ts'
 import { deadLetterRecord, inventoryDigest, readReport, sighting } from '../wire/message.ts'
 import type { Report } from '../wire/reports.ts'
-import type { Log } from '../log.ts'
-import { textOf } from '../errorText.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
 import type { Bus, Consumer, Delivered, StepAside } from '../bus/port.ts'
 import { recent } from './recentIds.ts'
 

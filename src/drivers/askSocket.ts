@@ -1,6 +1,6 @@
 /** A question over a UNIX socket. */
 import { createConnection } from 'node:net'
-import { jsonIn } from '../jsonText.ts'
+import { jsonIn } from '../vocabulary/jsonText.ts'
 import { gathered } from './runToEnd.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** What the kernel says of a block device: its number, and whether something on this machine has it for itself. */
-import { systemClock } from '../clock.ts'
-import { codeOf } from '../errorText.ts'
-import { pause } from '../waiting.ts'
+import { systemClock } from '../vocabulary/clock.ts'
+import { codeOf } from '../vocabulary/errorText.ts'
+import { pause } from '../vocabulary/waiting.ts'
 import type { BlockDevice } from './driver.ts'
 
 export type DeviceFiles = {

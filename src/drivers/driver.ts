@@ -1,8 +1,8 @@
 /** The interface of a driver, and its access to the host. */
-import type { Card } from '../card.ts'
-import type { HandleType, LoadedFacts, ReportedDevice } from '../hardware.ts'
-import type { Numbers } from '../health.ts'
-import type { DeployableName, HandleUuid, HostName } from '../identifiers.ts'
+import type { Card } from '../vocabulary/card.ts'
+import type { HandleType, LoadedFacts, ReportedDevice } from '../vocabulary/hardware.ts'
+import type { Numbers } from '../vocabulary/health.ts'
+import type { DeployableName, HandleUuid, HostName } from '../vocabulary/identifiers.ts'
 
 /**
  * Identifies one unit of a deployable: the attach handle's UUID, its deployable's name and what the driver reported for

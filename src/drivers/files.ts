@@ -1,7 +1,7 @@
 /** Helpers for the files that a driver keeps, using only the file access of its host interface. */
 import * as v from 'valibot'
-import { codeOf } from '../errorText.ts'
-import { isRecord } from '../record.ts'
+import { codeOf } from '../vocabulary/errorText.ts'
+import { isRecord } from '../vocabulary/record.ts'
 import type { HostIo } from './driver.ts'
 
 /** The text of a file, or null when there is no such file; any other failure throws. */

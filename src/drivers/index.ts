@@ -20,7 +20,7 @@ import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
 import { type Problem, readWhitelist } from './pci/whitelist.ts'
 import { type SpdkOptions, spdkDriver } from './spdk.ts'
-import { ownValue } from '../record.ts'
+import { ownValue } from '../vocabulary/record.ts'
 
 export type DriverOptions = {
   /** `whitelist` as given in the configuration: JSON text, decoded JSON, or a list of texts. */

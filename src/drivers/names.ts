@@ -1,5 +1,5 @@
 /** Names that must satisfy the rules of other services. Pure. */
-import type { HostName } from '../identifiers.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
 
 /** Placement takes provider names of at most 200 characters. */
 const NAME_MAX = 200

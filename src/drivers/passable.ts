@@ -2,7 +2,7 @@
  * Whether this machine can pass functions on to guests: what operators ask first when a server with an accelerator does
  * not start. Reads only what the kernel says; nothing is changed.
  */
-import { formatPciAddress } from '../pci.ts'
+import { formatPciAddress } from '../vocabulary/pci.ts'
 import type { HostIo } from './driver.ts'
 import { listed, readIfThere } from './files.ts'
 import { named, sharing } from './pci/iommuGroups.ts'

@@ -1,5 +1,5 @@
 /** Which processes belong to a program that was started, also those that have left its process group. Pure. */
-import { hasEnded, procStat } from '../procStat.ts'
+import { hasEnded, procStat } from '../vocabulary/procStat.ts'
 
 export type Process = {
   readonly pid: number

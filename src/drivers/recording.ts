@@ -3,8 +3,8 @@
  * printed. Serial numbers and the like are removed. What no driver asked for is not recorded.
  */
 import { posix } from 'node:path'
-import { codeOf, textOf } from '../errorText.ts'
-import { CANONICAL_PATTERN } from '../uuid.ts'
+import { codeOf, textOf } from '../vocabulary/errorText.ts'
+import { CANONICAL_PATTERN } from '../vocabulary/uuid.ts'
 import type { HostIo } from './driver.ts'
 import { interfacesIn } from './pci/ownNetwork.ts'
 import { ProgramFailed } from './programFailed.ts'

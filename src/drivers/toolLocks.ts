@@ -14,7 +14,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
-import { textOf } from '../errorText.ts'
+import { textOf } from '../vocabulary/errorText.ts'
 import type { HostIo } from './driver.ts'
 import { listed, readJsonObject } from './files.ts'
 import { type Process, belonging, parentIn, startedIn } from './processTree.ts'

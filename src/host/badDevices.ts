@@ -3,13 +3,13 @@
  * MEASURE-5). Kept in a file, because the tool that has said so need not answer after the next start.
  */
 import * as v from 'valibot'
-import { Card, likeness, remembered } from '../card.ts'
+import { Card, likeness, remembered } from '../vocabulary/card.ts'
 import type { HostIo } from '../drivers/driver.ts'
 import { readIfThere } from '../drivers/files.ts'
-import { textOf } from '../errorText.ts'
-import type { ReportedDevice } from '../hardware.ts'
-import { type Judged, type Numbers, QUANTITIES, badBy, isPassing, judgedBy } from '../health.ts'
-import type { Log } from '../log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { ReportedDevice } from '../vocabulary/hardware.ts'
+import { type Judged, type Numbers, QUANTITIES, badBy, isPassing, judgedBy } from '../vocabulary/health.ts'
+import type { Log } from '../vocabulary/log.ts'
 import { type CardsShown, cardsShown } from './whereabouts.ts'
 
 const GOOD_READINGS = 3

@@ -6,9 +6,9 @@
  *    set back meanwhile.
  */
 import * as v from 'valibot'
-import type { BootId } from '../identifiers.ts'
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { BootId } from '../vocabulary/identifiers.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
 import { BootNumber } from '../wire/reports.ts'
 import type { Disk } from './disk.ts'
 

@@ -5,10 +5,10 @@
  * another order may use the device.
  */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../clock.ts'
-import { type Cleaned, type HostCleaning, OUTPUT_KEPT } from '../cleaning.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { type Cleaned, type HostCleaning, OUTPUT_KEPT } from '../vocabulary/cleaning.ts'
 import { excerpt } from '../drivers/programFailed.ts'
-import { textOf } from '../errorText.ts'
+import { textOf } from '../vocabulary/errorText.ts'
 import {
   type ActivePolicy,
   type Ansible,

@@ -9,8 +9,8 @@
  */
 import { dirname } from 'node:path'
 import type { Slot } from '../drivers/driver.ts'
-import type { HostName } from '../identifiers.ts'
-import { formatPciAddress, pciAddressOf } from '../pci.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import { formatPciAddress, pciAddressOf } from '../vocabulary/pci.ts'
 import { ANSIBLE_ENVIRONMENT, notInstalled, playOf } from './ansible.ts'
 
 /** The end of a program. `code` null: it did not end by itself, and `why` says what happened. */

@@ -8,7 +8,7 @@
  *    that is unsigned, or signed with another key, is refused. An order with a wrong signature is always refused.
  */
 import * as v from 'valibot'
-import { publicKey } from '../fields.ts'
+import { publicKey } from '../vocabulary/fields.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Bus } from '../bus/port.ts'
 import { CLOUD_HEADER, cloudOf, sealed } from '../wire/seal.ts'

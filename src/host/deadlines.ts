@@ -9,7 +9,7 @@
  *    still carries out its orders. Any other order is judged by the clock of this host;
  * DEADLINE-3 after the arrival of an order, a step of the clock does not change when the order is over.
  */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../vocabulary/clock.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Sending } from './memory.ts'
 

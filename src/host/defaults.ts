@@ -1,5 +1,5 @@
 /** The default intervals and time limits of a host program. */
-import { DAY_MS } from '../clock.ts'
+import { DAY_MS } from '../vocabulary/clock.ts'
 import type { Limits } from './orders.ts'
 
 export const DEFAULTS = {

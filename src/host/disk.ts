@@ -2,7 +2,7 @@
  * Reads and writes the files in which a host keeps data that must survive a restart. No other file in this folder opens
  * files.
  */
-import { codeOf } from '../errorText.ts'
+import { codeOf } from '../vocabulary/errorText.ts'
 import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 

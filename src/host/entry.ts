@@ -1,12 +1,12 @@
 /** The entry of a slot in the ledger of a host, and the judgement of the next order by it. Pure. */
 import * as v from 'valibot'
-import type { Attaching } from '../attachedFunctions.ts'
-import { Card } from '../card.ts'
+import type { Attaching } from '../vocabulary/attachedFunctions.ts'
+import { Card } from '../vocabulary/card.ts'
 import type { Slot } from '../drivers/driver.ts'
-import { ReportedHandle } from '../hardware.ts'
-import { pciAddressOf } from '../pci.ts'
+import { ReportedHandle } from '../vocabulary/hardware.ts'
+import { pciAddressOf } from '../vocabulary/pci.ts'
 import { canonicalJson } from '../wire/canonical.ts'
-import { traceField } from '../trace.ts'
+import { traceField } from '../vocabulary/trace.ts'
 import { type LedgerAnswer, type Order, OrderNumber } from '../wire/orders.ts'
 import { OrderResult } from '../wire/reports.ts'
 

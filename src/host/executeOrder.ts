@@ -2,7 +2,7 @@
  * Carries out an order through its driver. Throws the error of an order that fails; `Final` means that another try
  * cannot help.
  */
-import type { ImageUuid } from '../identifiers.ts'
+import type { ImageUuid } from '../vocabulary/identifiers.ts'
 import {
   BadImage,
   type Image,
@@ -15,14 +15,14 @@ import {
   functionsOf,
   isFinal,
   noImage,
-} from '../images.ts'
-import { isForAny, misfitOf } from '../imageFits.ts'
+} from '../vocabulary/images.ts'
+import { isForAny, misfitOf } from '../vocabulary/imageFits.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
-import type { LoadedFacts, ReportedDeployable, ReportedDevice, ReportedHandle } from '../hardware.ts'
-import { type Tracer, inSpan } from '../trace.ts'
-import type { Cleaned } from '../cleaning.ts'
-import type { Clock } from '../clock.ts'
-import type { Loaded } from '../loaded.ts'
+import type { LoadedFacts, ReportedDeployable, ReportedDevice, ReportedHandle } from '../vocabulary/hardware.ts'
+import { type Tracer, inSpan } from '../vocabulary/trace.ts'
+import type { Cleaned } from '../vocabulary/cleaning.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import type { Loaded } from '../vocabulary/loaded.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Cleaner } from './cleaning.ts'
 import { type Functions, undividable } from './functions.ts'

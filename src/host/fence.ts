@@ -15,8 +15,8 @@
  * FENCE-6 a slot has the hardware of its card, wherever that is now (`whereabouts.ts`): none of the card that has its
  *    former place.
  */
-import type { SlotUuid } from '../identifiers.ts'
-import { type Attaching, functionOf } from '../attachedFunctions.ts'
+import type { SlotUuid } from '../vocabulary/identifiers.ts'
+import { type Attaching, functionOf } from '../vocabulary/attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 

@@ -11,15 +11,15 @@
  * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root;
  * FUNCTIONS-4 an image is not loaded where the card cannot be divided as its document says.
  */
-import type { DeployableName } from '../identifiers.ts'
+import type { DeployableName } from '../vocabulary/identifiers.ts'
 import * as v from 'valibot'
-import { type Image, digestText } from '../images.ts'
-import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../hardware.ts'
-import type { Log } from '../log.ts'
-import { jsonIn } from '../jsonText.ts'
-import { type PciAddress, formatPciAddress, pciAddressOf } from '../pci.ts'
-import { addressInName } from '../pciMoves.ts'
-import { type PhysicalFunction, functionAt, topologyOf } from '../topology.ts'
+import { type Image, digestText } from '../vocabulary/images.ts'
+import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../vocabulary/hardware.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { jsonIn } from '../vocabulary/jsonText.ts'
+import { type PciAddress, formatPciAddress, pciAddressOf } from '../vocabulary/pci.ts'
+import { addressInName } from '../vocabulary/pciMoves.ts'
+import { type PhysicalFunction, functionAt, topologyOf } from '../vocabulary/topology.ts'
 import type { Disk } from './disk.ts'
 import type { Section } from './sections.ts'
 

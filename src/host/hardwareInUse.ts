@@ -2,11 +2,11 @@
  * Finds the hardware of a host that is in use, as far as its drivers can tell, without the slots that the ledger holds
  * prepared.
  */
-import { functionOf } from '../attachedFunctions.ts'
-import { textOf } from '../errorText.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Log } from '../log.ts'
-import { storable } from '../text.ts'
+import { functionOf } from '../vocabulary/attachedFunctions.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { storable } from '../vocabulary/text.ts'
 import type { Slots } from '../wire/slots.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 import type { Watch } from './sections.ts'

@@ -7,13 +7,13 @@
  *    disk;
  * HOST-3 every wait, queue and report has a limit.
  */
-import { endedWithin } from '../waiting.ts'
-import { type ImageFiles, noImage } from '../images.ts'
-import type { Log } from '../log.ts'
+import { endedWithin } from '../vocabulary/waiting.ts'
+import { type ImageFiles, noImage } from '../vocabulary/images.ts'
+import type { Log } from '../vocabulary/log.ts'
 import type { Bus, Consumer, Delivered } from '../bus/port.ts'
-import type { Clock, Ids } from '../clock.ts'
+import type { Clock, Ids } from '../vocabulary/clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
-import { type Tracer, untraced } from '../trace.ts'
+import { type Tracer, untraced } from '../vocabulary/trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
 import { letterIdOf } from '../wire/letterId.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'

@@ -5,9 +5,9 @@
  * IDENTITY-2 a host does not start with a key file that cannot be read: the control would not trust reports signed with
  *    another key.
  */
-import { messageOf } from '../errorText.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Log } from '../log.ts'
+import { messageOf } from '../vocabulary/errorText.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Log } from '../vocabulary/log.ts'
 import { type Signer, signerFrom } from '../wire/signature.ts'
 import type { Disk } from './disk.ts'
 

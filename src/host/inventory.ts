@@ -9,10 +9,10 @@
  *    report. The answer to a question is looked up after the question came. A report without slots answers none, and
  *    leaves the question to the next one.
  */
-import type { HostName } from '../identifiers.ts'
-import type { Cancel, Clock, Ids } from '../clock.ts'
-import type { Log } from '../log.ts'
-import { textOf } from '../errorText.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Cancel, Clock, Ids } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
 import type { Bus } from '../bus/port.ts'
 import { MESSAGE_MAX_BYTES, reportRecord } from '../wire/message.ts'
 import type { SlotsQuestion } from '../wire/orders.ts'

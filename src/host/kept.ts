@@ -2,10 +2,10 @@
  * Opens the files of a host: its key, its cloud, the number of its start, its ledger, its position among the orders,
  * and what still works on its cards.
  */
-import type { Clock, Ids } from '../clock.ts'
+import type { Clock, Ids } from '../vocabulary/clock.ts'
 import type { Driver } from '../drivers/driver.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Log } from '../log.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Log } from '../vocabulary/log.ts'
 import { type Boot, nextBoot } from './boot.ts'
 import { type Membership, openMembership } from './cloud.ts'
 import type { Disk } from './disk.ts'

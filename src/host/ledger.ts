@@ -11,12 +11,12 @@
  * LEDGER-5 the ledger is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last;
  * LEDGER-6 entries are kept as of where their cards are (`whereabouts.ts`), also those that are written later.
  */
-import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
-import type { HostName, SlotUuid } from '../identifiers.ts'
+import { type Pauses, createPauses, backoffMs } from '../vocabulary/waiting.ts'
+import type { HostName, SlotUuid } from '../vocabulary/identifiers.ts'
 import * as v from 'valibot'
-import type { Cancel, Clock } from '../clock.ts'
-import { textOf } from '../errorText.ts'
-import type { Log } from '../log.ts'
+import type { Cancel, Clock } from '../vocabulary/clock.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { Log } from '../vocabulary/log.ts'
 import type { Disk } from './disk.ts'
 import { Entry, mayBePrepared } from './entry.ts'
 import { Fence } from './fence.ts'

@@ -14,12 +14,12 @@
  *    of device is found in the same place, or another card. It follows its card to another place.
  */
 import * as v from 'valibot'
-import type { Cancel, Clock } from '../clock.ts'
-import { orLate } from '../waiting.ts'
+import type { Cancel, Clock } from '../vocabulary/clock.ts'
+import { orLate } from '../vocabulary/waiting.ts'
 import type { Driver, HostIo, Measured } from '../drivers/driver.ts'
-import { textOf } from '../errorText.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Log } from '../log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Log } from '../vocabulary/log.ts'
 import { Measurements } from '../wire/measurements.ts'
 import { BadDevices } from './badDevices.ts'
 import type { Section } from './sections.ts'

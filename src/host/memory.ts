@@ -11,9 +11,9 @@
  *    another program runs under the name of this host: from then on, this program executes nothing until it is
  *    restarted.
  */
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
-import { endedWithin } from '../waiting.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { endedWithin } from '../vocabulary/waiting.ts'
 import type { LedgerAnswer, Order, StopOrder } from '../wire/orders.ts'
 import type { Boot } from './boot.ts'
 import { recalled } from './entry.ts'

@@ -6,9 +6,9 @@
  */
 import * as v from 'valibot'
 import type { OffsetStore, StoredOffset } from '../bus/port.ts'
-import { textOf } from '../errorText.ts'
-import type { Cancel, Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { Cancel, Clock } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
 import type { Disk } from './disk.ts'
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))

@@ -10,13 +10,13 @@
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it;
  * ORDERS-7 an order for a card is not carried out on another card that has its place by now.
  */
-import { endedWithin, orAborted } from '../waiting.ts'
-import type { DeployableName, DriverName, HostName } from '../identifiers.ts'
-import type { Clock } from '../clock.ts'
-import type { Log } from '../log.ts'
-import { textOf } from '../errorText.ts'
-import { type Span, type Tracer, traceField } from '../trace.ts'
-import type { ReportedHandle } from '../hardware.ts'
+import { endedWithin, orAborted } from '../vocabulary/waiting.ts'
+import type { DeployableName, DriverName, HostName } from '../vocabulary/identifiers.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import { type Span, type Tracer, traceField } from '../vocabulary/trace.ts'
+import type { ReportedHandle } from '../vocabulary/hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import { HostStops } from '../drivers/runToEnd.ts'
 import { Final, type OrderOutcome, type Tools, Uncleaned, executeOrder, refuseMisplaced } from './executeOrder.ts'
@@ -28,7 +28,7 @@ import { inHand, isLate, isOther, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 import type { Sending } from './memory.ts'
 import type { Survivors } from './survivors.ts'
-import { type KeyedMutex, createKeyedMutex } from '../keyedMutex.ts'
+import { type KeyedMutex, createKeyedMutex } from '../vocabulary/keyedMutex.ts'
 
 export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
   /** How long a driver may take to end after its signal was aborted. */

@@ -6,13 +6,13 @@
  * OUTBOX-2 only the last result of a slot is sent, so there are never more results than slots;
  * OUTBOX-3 one publish is under way at a time.
  */
-import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Clock, Ids } from '../clock.ts'
-import type { Log } from '../log.ts'
-import { textOf } from '../errorText.ts'
+import { type Pauses, createPauses, backoffMs } from '../vocabulary/waiting.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Clock, Ids } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
 import type { Bus } from '../bus/port.ts'
-import { traceField } from '../trace.ts'
+import { traceField } from '../vocabulary/trace.ts'
 import { reportRecord } from '../wire/message.ts'
 import type { OrderResult } from '../wire/reports.ts'
 import type { Boot } from './boot.ts'

@@ -3,7 +3,7 @@
  * limits.
  */
 import { join } from 'node:path'
-import { codeOf, textOf } from '../errorText.ts'
+import { codeOf, textOf } from '../vocabulary/errorText.ts'
 import type { HostIo } from '../drivers/driver.ts'
 import { canonicalJson, sha256 } from '../wire/canonical.ts'
 import { type Folder, PLAYBOOKS } from './playbookPlan.ts'

@@ -8,8 +8,8 @@
  *    machine was restarted, a tear-down that succeeded never. A playbook that failed, or was interrupted, is due again.
  */
 import * as v from 'valibot'
-import { moment } from '../fields.ts'
-import { jsonIn } from '../jsonText.ts'
+import { moment } from '../vocabulary/fields.ts'
+import { jsonIn } from '../vocabulary/jsonText.ts'
 
 export const PLAYBOOKS = ['setup', 'teardown'] as const
 export type Playbook = (typeof PLAYBOOKS)[number]

@@ -11,12 +11,12 @@
  *    else watches it.
  */
 import { join } from 'node:path'
-import type { Cancel, Clock } from '../clock.ts'
+import type { Cancel, Clock } from '../vocabulary/clock.ts'
 import type { ToolLocks } from '../drivers/toolLocks.ts'
 import type { RunEnd, RunRequest } from '../drivers/runToEnd.ts'
-import { textOf } from '../errorText.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Log } from '../log.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Log } from '../vocabulary/log.ts'
 import type { PlaybookRun } from '../wire/playbooks.ts'
 import { ANSIBLE_ENVIRONMENT, notInstalled, playOf } from './ansible.ts'
 import type { Disk } from './disk.ts'

@@ -1,7 +1,7 @@
 /**
  * Selects the slots of the ledger that a report names: as many as there is room for, beginning with a given one. Pure.
  */
-import { functionOf } from '../attachedFunctions.ts'
+import { functionOf } from '../vocabulary/attachedFunctions.ts'
 import type { PreparedSlot, Slots } from '../wire/slots.ts'
 import { type Entry, lastHandleOf, mayBePrepared } from './entry.ts'
 

@@ -8,12 +8,12 @@
  * SURVIVORS-3 after the start only the cards are looked at on which such a program works, and for which orders wait: to
  *    look at a card keeps programs away from it for a moment.
  */
-import type { Cancel, Clock } from '../clock.ts'
+import type { Cancel, Clock } from '../vocabulary/clock.ts'
 import type { AtWork, ToolLocks } from '../drivers/toolLocks.ts'
-import { textOf } from '../errorText.ts'
-import type { HostName } from '../identifiers.ts'
-import type { Log } from '../log.ts'
-import { endedWithin } from '../waiting.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import type { HostName } from '../vocabulary/identifiers.ts'
+import type { Log } from '../vocabulary/log.ts'
+import { endedWithin } from '../vocabulary/waiting.ts'
 
 export type SurvivorOptions = {
   readonly tools: Pick<ToolLocks, 'atWork' | 'kill'> | null

@@ -6,10 +6,10 @@
  *    hardware of this host;
  * WHERE-3 a slot whose order named no card, as those of controls before release 0.4.0, is where its order said.
  */
-import { type Card, likeness } from '../card.ts'
-import type { DeployableName } from '../identifiers.ts'
-import { pciAddressOf, pciInfo } from '../pci.ts'
-import { addressInName, atDistance, distanceFrom, movedName } from '../pciMoves.ts'
+import { type Card, likeness } from '../vocabulary/card.ts'
+import type { DeployableName } from '../vocabulary/identifiers.ts'
+import { pciAddressOf, pciInfo } from '../vocabulary/pci.ts'
+import { addressInName, atDistance, distanceFrom, movedName } from '../vocabulary/pciMoves.ts'
 import { type Entry, handleKey, lastHandleOf, mayBePrepared } from './entry.ts'
 
 /** The cards that drivers have shown last, by the names of their deployables. */

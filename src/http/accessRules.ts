@@ -3,7 +3,7 @@
  * regular expression made from one could run for hours. So the pattern is matched part by part, with the set of places
  * in the path that can be reached.
  */
-import type { AccessRule } from '../token.ts'
+import type { AccessRule } from '../vocabulary/token.ts'
 import type { RequestTarget } from './identity.ts'
 import { canonicalPath } from './paths.ts'
 

@@ -8,7 +8,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
-import { jsonSizeProblem } from '../jsonSize.ts'
+import { jsonSizeProblem } from '../vocabulary/jsonSize.ts'
 import { DEPTH_MAX } from './guard.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** The cleaning of an attach handle, as the API shows it. */
 import * as v from 'valibot'
 import type { HandleDetail } from '../actors/control.ts'
-import { HOST_CLEANINGS } from '../cleaning.ts'
+import { HOST_CLEANINGS } from '../vocabulary/cleaning.ts'
 import { time } from './render.ts'
 
 const Moment = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds.'))

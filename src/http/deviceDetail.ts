@@ -1,7 +1,7 @@
 /** The schema of one device, with its health. */
 import * as v from 'valibot'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
-import { HEALTHS, QUANTITIES } from '../health.ts'
+import { HEALTHS, QUANTITIES } from '../vocabulary/health.ts'
 import { Device, Time, Uuid } from './schemas.ts'
 
 const InHealth = v.object({

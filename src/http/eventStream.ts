@@ -8,8 +8,8 @@
  *    its connection is broken off.
  */
 import type { EventStream, Portion, PublishedEvent, StreamEnding } from '../actors/events.ts'
-import type { Clock } from '../clock.ts'
-import { textOf } from '../errorText.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { textOf } from '../vocabulary/errorText.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
 /** Proxies must neither store nor buffer the stream. */

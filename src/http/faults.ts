@@ -3,7 +3,7 @@
  * table.
  */
 import { STATUS_CODES } from 'node:http'
-import type { Fault } from '../fault.ts'
+import type { Fault } from '../vocabulary/fault.ts'
 
 /** Faults of the HTTP layer itself, found before any actor is asked. */
 type Protocol =

@@ -1,8 +1,8 @@
 /** Refuses text and numbers that stores or clients cannot hold, before their meaning is checked. */
-import { tooDeep } from '../jsonSize.ts'
-import { unstorable } from '../text.ts'
+import { tooDeep } from '../vocabulary/jsonSize.ts'
+import { unstorable } from '../vocabulary/text.ts'
 import { invalid } from './faults.ts'
-import type { Fault } from '../fault.ts'
+import type { Fault } from '../vocabulary/fault.ts'
 
 /** No document of this API is nested deeper than five levels. */
 export const DEPTH_MAX = 16

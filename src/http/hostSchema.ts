@@ -1,6 +1,6 @@
 /** The schema of one host in the API, with all its details. */
 import * as v from 'valibot'
-import { HEALTHS, QUANTITIES } from '../health.ts'
+import { HEALTHS, QUANTITIES } from '../vocabulary/health.ts'
 import { Host, Time, Uuid } from './schemas.ts'
 
 const PlaybookShown = v.object({

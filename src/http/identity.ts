@@ -2,11 +2,11 @@
  * The identity of the caller. Without an identity service the headers are trusted, so in that mode the service listens
  * on loopback only. With an identity service, see `tokenIdentity.ts`.
  */
-import type { ProjectId } from '../identifiers.ts'
+import type { ProjectId } from '../vocabulary/identifiers.ts'
 import type { Caller } from '../actors/control.ts'
-import type { Token } from '../token.ts'
-import { traceField } from '../trace.ts'
-import { brokenText, NAME_LIMIT } from '../text.ts'
+import type { Token } from '../vocabulary/token.ts'
+import { traceField } from '../vocabulary/trace.ts'
+import { brokenText, NAME_LIMIT } from '../vocabulary/text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 

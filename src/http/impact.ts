@@ -1,6 +1,6 @@
 /** Answers requests with `dry_run`, which only ask whom a change would affect. */
 import type { Impact } from '../actors/answers/impact.ts'
-import type { Outcome } from '../fault.ts'
+import type { Outcome } from '../vocabulary/fault.ts'
 import { flag } from './query.ts'
 import { answer } from './route.ts'
 import type { Answered } from './route.ts'

@@ -3,7 +3,7 @@
  * with the same text, so that the whole answer is never in memory.
  */
 import type { Listed, Page } from '../actors/control.ts'
-import type { Fault, Outcome } from '../fault.ts'
+import type { Fault, Outcome } from '../vocabulary/fault.ts'
 import type { Pairs } from './query.ts'
 import { reply } from './route.ts'
 import type { Answered } from './route.ts'

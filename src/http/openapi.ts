@@ -10,7 +10,7 @@ import type { Schema } from './schemas.ts'
 import { textShape, UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
 import { isVersioned } from './paths.ts'
-import { NAME_LIMIT } from '../text.ts'
+import { NAME_LIMIT } from '../vocabulary/text.ts'
 import { latestMinor, MAJOR, versionPattern } from './versions.ts'
 import type { Latest } from './versions.ts'
 

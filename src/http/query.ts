@@ -1,11 +1,11 @@
 /** Query arguments. Each route declares the arguments it knows and their values; unknown arguments are refused. */
-import { INT_MAX } from '../fields.ts'
-import { brokenText, NAME_LIMIT, unstorable } from '../text.ts'
+import { INT_MAX } from '../vocabulary/fields.ts'
+import { brokenText, NAME_LIMIT, unstorable } from '../vocabulary/text.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { textShape, UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { canonicalUuid } from '../vocabulary/uuid.ts'
 
 /** `value` undefined: the argument counts as not sent. */
 export type Read<Value> = { readonly ok: true; readonly value: Value | undefined } | HttpRefused

@@ -10,15 +10,15 @@ import type {
   HandleUuid,
   InstanceUuid,
   LetterUuid,
-} from '../identifiers.ts'
+} from '../vocabulary/identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
 import type { Events, EventStream, IdentifyAgain } from '../actors/events.ts'
 import type { DifferenceUuid } from '../actors/placement/ignored.ts'
-import type { Outcome } from '../fault.ts'
+import type { Outcome } from '../vocabulary/fault.ts'
 import type { BodySize } from './body.ts'
 import type { Options } from './options.ts'
 import type { HttpRefused } from './faults.ts'
-import type { ShareName } from '../shares.ts'
+import type { ShareName } from '../vocabulary/shares.ts'
 import type { RuleName } from './policy/rules.ts'
 import type { Args, Pairs, Query } from './query.ts'
 import type { Schema } from './schemas.ts'

@@ -2,9 +2,9 @@
  * The rules for texts in requests. Each is one schema, which both checks values and is printed in the API description.
  */
 import * as v from 'valibot'
-import { brokenText, unstorable } from '../text.ts'
-import type { TextLimit } from '../text.ts'
-import { canonicalUuid, UUID_PATTERN } from '../uuid.ts'
+import { brokenText, unstorable } from '../vocabulary/text.ts'
+import type { TextLimit } from '../vocabulary/text.ts'
+import { canonicalUuid, UUID_PATTERN } from '../vocabulary/uuid.ts'
 
 /** A JSON Schema or a part of one, as it is printed. */
 export type Json = Readonly<Record<string, unknown>>

@@ -10,9 +10,9 @@
  *    too.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Clock } from '../clock.ts'
-import { textOf } from '../errorText.ts'
-import { bounded } from '../waiting.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import { bounded } from '../vocabulary/waiting.ts'
 
 export type Pieces = AsyncGenerator<string>
 export type Sending = {

@@ -2,7 +2,7 @@
  * The port through which the API learns what the running program knows of itself, of its surroundings and of its
  * configuration.
  */
-import type { Outcome } from '../fault.ts'
+import type { Outcome } from '../vocabulary/fault.ts'
 
 /** Where the value of an option was set; each overrides those before it. */
 export const OPTION_SOURCES = ['default', 'file', 'environment', 'argument'] as const

@@ -8,7 +8,7 @@
  *    service continues the work that the user began;
  * TOKEN-4 a token of a limited application credential is valid only for requests that its access rules match.
  */
-import type { Token, Tokens } from '../token.ts'
+import type { Token, Tokens } from '../vocabulary/token.ts'
 import { allows } from './accessRules.ts'
 import { type HttpRefused, refused } from './faults.ts'
 import type { Identify, Identity } from './identity.ts'

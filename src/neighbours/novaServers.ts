@@ -6,7 +6,7 @@
  * SERVERS-2 Nova answers 404 to an account without the role admin for servers of other projects. An account that may
  *    list all projects' servers sees them.
  */
-import type { InstanceUuid } from '../identifiers.ts'
+import type { InstanceUuid } from '../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import type { NovaServer, NovaServers } from '../actors/neighbours.ts'
 import { decoded, faultText, noteOf } from './novaAnswer.ts'

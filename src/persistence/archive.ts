@@ -9,7 +9,7 @@
  */
 import { sql } from 'kysely'
 import { ENDING, leavable } from '../actors/retention.ts'
-import type { EntityKey } from '../identifiers.ts'
+import type { EntityKey } from '../vocabulary/identifiers.ts'
 import { agedCount } from './aged.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { ARCHIVE_READER, isBefore, partsOfPosition, positionIn } from './landmarks.ts'

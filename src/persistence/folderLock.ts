@@ -7,10 +7,10 @@
  *    nothing here;
  * FOLDER-3 if neither shows whether the holder still runs, the folder stays locked, and an operator decides.
  */
-import { codeOf } from '../errorText.ts'
+import { codeOf } from '../vocabulary/errorText.ts'
 import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ProcStat, hasEnded, procStat } from '../procStat.ts'
+import { type ProcStat, hasEnded, procStat } from '../vocabulary/procStat.ts'
 import { type Answer, askLockSocket, openLockSocket } from './lockSocket.ts'
 
 export type FolderLock = {

@@ -1,6 +1,6 @@
 /** Collects facts about a database for `accelerando doctor`, which judges them. Reads only. */
 import { sql } from 'kysely'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../vocabulary/clock.ts'
 import { stoppedOf } from './stopped.ts'
 import { expectOwnServer, Restored } from './serverIdentity.ts'
 import { newer, pending } from './migrate.ts'

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import { NEVER_DUE } from '../actors/runtime/dueKinds.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../vocabulary/clock.ts'
 import { partsOfPosition, positionIn } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Queries } from './typedQueries.ts'

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { codeOf } from '../errorText.ts'
+import { codeOf } from '../vocabulary/errorText.ts'
 
 export type LockSocket = {
   /** The name of the socket's file in the folder. */

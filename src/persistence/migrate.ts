@@ -1,8 +1,8 @@
 /** Checks whether all migrations have run. Uses plain SQL, so that an ordinary start does not load MikroORM. */
 import { readdirSync } from 'node:fs'
 import { extname } from 'node:path'
-import { pause } from '../waiting.ts'
-import { systemClock } from '../clock.ts'
+import { pause } from '../vocabulary/waiting.ts'
+import { systemClock } from '../vocabulary/clock.ts'
 import type { Database, Run } from './sql.ts'
 
 export const MIGRATIONS = new URL('./migrations/', import.meta.url)

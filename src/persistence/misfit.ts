@@ -4,7 +4,7 @@
  */
 import type { Append } from '../actors/runtime/ports.ts'
 import type { ViewChange } from '../actors/runtime/views.ts'
-import { isStorable } from '../text.ts'
+import { isStorable } from '../vocabulary/text.ts'
 import { baseOf, cellsOf, fits, nullable, viewOf } from './rules.ts'
 import type { Base } from './rules.ts'
 

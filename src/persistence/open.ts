@@ -1,17 +1,14 @@
 /** The only place that opens a store. The modules of each kind of store are loaded when that kind is opened. */
 import type { Incarnation } from './incarnation.ts'
 import { noHints } from '../actors/runtime/hints.ts'
-import type { MemoryOptions } from './memory/memory.ts'
 import type { Embedded } from './pglite/pglite.ts'
 import type { PostgresOptions } from './postgres/postgres.ts'
 import type { Database } from './sql.ts'
 import type { Store } from './store.ts'
 
 export type StoreConfig =
-  | ({ readonly kind: 'memory' } & MemoryOptions)
   /** `dir` belongs to the store alone; it is created when it does not exist. */
-  | { readonly kind: 'pglite'; readonly dir: string }
-  | ({ readonly kind: 'postgres' } & PostgresOptions)
+  { readonly kind: 'pglite'; readonly dir: string } | ({ readonly kind: 'postgres' } & PostgresOptions)
 
 /** Returns the last migration, and the names of migrations that only a newer program knows. */
 const prepare = async (
@@ -122,9 +119,5 @@ const openPostgres = async (options: PostgresOptions): Promise<Store> => {
   return storeOn(database, migrateUp, incarnation)
 }
 
-export const openStore = async (config: StoreConfig): Promise<Store> => {
-  if (config.kind === 'pglite') return openPglite(config.dir)
-  if (config.kind === 'postgres') return openPostgres(config)
-  const { memoryStore } = await import('./memory/memory.ts')
-  return memoryStore(config)
-}
+export const openStore = (config: StoreConfig): Promise<Store> =>
+  config.kind === 'pglite' ? openPglite(config.dir) : openPostgres(config)

@@ -3,7 +3,7 @@
  * recover at a time.
  */
 import type { Cause, JournalRow, Recalled, Wish } from '../actors/runtime/ports.ts'
-import { isStorable } from '../text.ts'
+import { isStorable } from '../vocabulary/text.ts'
 import { Unreadable } from '../actors/runtime/unreadable.ts'
 import { openEffort } from './effort.ts'
 import { failureOf, reading, unreadable } from './sql.ts'

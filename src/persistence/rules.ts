@@ -3,8 +3,8 @@
  */
 import { VIEWS } from '../actors/runtime/views.ts'
 import type { Cells } from '../actors/runtime/viewPage.ts'
-import { unstorable } from '../text.ts'
-import { isUuid } from '../uuid.ts'
+import { unstorable } from '../vocabulary/text.ts'
+import { isUuid } from '../vocabulary/uuid.ts'
 import type { Kind, View, ViewChange, ViewName } from '../actors/runtime/views.ts'
 
 export type Base = 'uuid' | 'text' | 'int' | 'bigint' | 'json' | 'bool'

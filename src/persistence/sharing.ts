@@ -4,7 +4,7 @@
  * relies.
  */
 import { listOf } from './reads.ts'
-import { type Observer, createObserver } from '../observer.ts'
+import { type Observer, createObserver } from '../vocabulary/observer.ts'
 import { type DueAt, FORGOTTEN_MAX, type HostReading, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
 import { type Database, type Rows, type Run, type Statement, reading } from './sql.ts'
 

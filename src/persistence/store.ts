@@ -1,6 +1,6 @@
 /** A store as the main program uses it: the ports of the actors, and the work on whole tables. */
 import type { StoredCloud } from './cloud.ts'
-import type { EntityKey } from '../identifiers.ts'
+import type { EntityKey } from '../vocabulary/identifiers.ts'
 import type { Append, Journal, JournalRow, Landmarks, Position, Reads } from '../actors/runtime/ports.ts'
 import type { Hints } from '../actors/runtime/hints.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'

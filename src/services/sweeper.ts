@@ -16,12 +16,12 @@
  * SWEEPER-6 the process that recorded due work has it in memory: only entities that were claimed are read from the
  *    journal first.
  */
-import type { EntityKey } from '../identifiers.ts'
-import type { Cancel } from '../clock.ts'
+import type { EntityKey } from '../vocabulary/identifiers.ts'
+import type { Cancel } from '../vocabulary/clock.ts'
 import { createUnboundTtl } from './arqs/unboundTtl.ts'
 import { createViewChecks } from './overview/viewChecks.ts'
-import { textOf } from '../errorText.ts'
-import { endedWithin } from '../waiting.ts'
+import { textOf } from '../vocabulary/errorText.ts'
+import { endedWithin } from '../vocabulary/waiting.ts'
 import type { Kernel } from './kernel/kernel.ts'
 import { createLane } from './due/lanes.ts'
 import type { Liveness } from './hosts/liveness.ts'

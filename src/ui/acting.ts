@@ -5,8 +5,8 @@
  */
 import { createHash, hash } from 'node:crypto'
 import type { Context } from 'hono'
-import type { Ids } from '../clock.ts'
-import { canonicalUuid, uuidOfHash } from '../uuid.ts'
+import type { Ids } from '../vocabulary/clock.ts'
+import { canonicalUuid, uuidOfHash } from '../vocabulary/uuid.ts'
 import { type Action, type Ending, type Field, LIST_OF, REASON, type Stand, type Typed, bodyOf } from './action.ts'
 import { actionOf, hindrance } from './actions.ts'
 import { queryOfDone } from './doneArguments.ts'

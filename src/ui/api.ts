@@ -6,8 +6,8 @@
  * UI-2 every question has a time limit, and a page shows a missing answer as missing instead of waiting for it.
  */
 import * as v from 'valibot'
-import type { Clock } from '../clock.ts'
-import { bounded } from '../waiting.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { bounded } from '../vocabulary/waiting.ts'
 import { Impact, Refusal } from './shapes.ts'
 import { type Loaded, loaded, pageError } from './loaded.ts'
 

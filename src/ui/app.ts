@@ -4,7 +4,7 @@
  */
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { messageOf } from '../errorText.ts'
+import { messageOf } from '../vocabulary/errorText.ts'
 import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
 import { doneIn } from './done.ts'

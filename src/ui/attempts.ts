@@ -8,9 +8,9 @@
  * ATTEMPTS-4 attempts of one user from one address are made one after the other, and of one address at most `FREE` at
  *    once: many that are sent together come upon the pause like any others.
  */
-import type { Clock } from '../clock.ts'
-import { createKeyedMutex } from '../keyedMutex.ts'
-import { backoffMs } from '../waiting.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { createKeyedMutex } from '../vocabulary/keyedMutex.ts'
+import { backoffMs } from '../vocabulary/waiting.ts'
 import { type Signed, TEXT_MAX } from './looking.ts'
 
 const PAUSE = { firstMs: 1000, maxMs: 60_000 }

@@ -1,5 +1,5 @@
 /** What recorded events wait for, such as the answer of a host to an order, and how it was answered. Pure. */
-import { membersOf } from '../record.ts'
+import { membersOf } from '../vocabulary/record.ts'
 import type { Event } from './answerShapes.ts'
 import { factOf } from './eventLines.ts'
 

@@ -2,8 +2,8 @@
  * The note about the action that was just carried out. The address of a page names only the action, and its request or
  * how it ended: text of others is not shown, and what was recorded is read from the API.
  */
-import type { Clock } from '../clock.ts'
-import { CANONICAL_PATTERN } from '../uuid.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { CANONICAL_PATTERN } from '../vocabulary/uuid.ts'
 import { actionOn } from './actions.ts'
 import type { Api } from './api.ts'
 import type { DoneArguments } from './doneArguments.ts'

@@ -1,5 +1,5 @@
 /** Makes lines for pages of the events that the API returns. Pure. */
-import { type UnknownRecord, membersOf } from '../record.ts'
+import { type UnknownRecord, membersOf } from '../vocabulary/record.ts'
 import type { Event, EventLine } from './answerShapes.ts'
 
 /** In characters. */

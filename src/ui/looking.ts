@@ -1,7 +1,7 @@
 /** Identifies the user of a page, and answers requests for pages. */
 import type { Context } from 'hono'
-import type { Clock, Ids } from '../clock.ts'
-import type { Log } from '../log.ts'
+import type { Clock, Ids } from '../vocabulary/clock.ts'
+import type { Log } from '../vocabulary/log.ts'
 import { type Api, type Fetch, createApi } from './api.ts'
 import type { Assets } from './assets.ts'
 import type { Documents } from './documents.ts'

@@ -1,5 +1,5 @@
 /** Reads the id of the newest event, which a stream of the API sends first. */
-import { messageOf } from '../errorText.ts'
+import { messageOf } from '../vocabulary/errorText.ts'
 import { type Api, refusalIn } from './api.ts'
 import { type Loaded, loaded, pageError } from './loaded.ts'
 

@@ -6,8 +6,8 @@
  */
 import type { Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { Clock } from '../clock.ts'
-import { SHARES, createPlaces } from '../shares.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { SHARES, createPlaces } from '../vocabulary/shares.ts'
 import { pageError } from './loaded.ts'
 import type { Look, Show } from './looking.ts'
 import { FILE_MAX, TOO_LARGE, openedFile } from './timelineFile.ts'

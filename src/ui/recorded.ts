@@ -7,8 +7,8 @@
  * RECORDED-2 the page waits a short time for the events and for the answers of hosts and of Nova to them. What is still
  *    missing then is said, with a link to the place where it will appear.
  */
-import type { Clock } from '../clock.ts'
-import { pause } from '../waiting.ts'
+import type { Clock } from '../vocabulary/clock.ts'
+import { pause } from '../vocabulary/waiting.ts'
 import { type Event, Events } from './answerShapes.ts'
 import { ANSWERS, type Awaited, answerTo, awaitedBy, flawIn } from './awaited.ts'
 import { type Api, at } from './api.ts'

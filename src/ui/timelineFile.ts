@@ -1,8 +1,8 @@
 /** Reads a timeline that was kept in a file, and says what is wrong with a file that is none. */
 import * as v from 'valibot'
-import { messageOf } from '../errorText.ts'
-import { jsonSizeProblem } from '../jsonSize.ts'
-import { canonicalUuid } from '../uuid.ts'
+import { messageOf } from '../vocabulary/errorText.ts'
+import { jsonSizeProblem } from '../vocabulary/jsonSize.ts'
+import { canonicalUuid } from '../vocabulary/uuid.ts'
 import { Timeline } from './shapes.ts'
 import { sizeOfStep } from './timelineSteps.ts'
 import { type Loaded, loaded, pageError } from './loaded.ts'

@@ -1,7 +1,7 @@
 /** The description of the bus, printed from the catalogue of topics. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { DAY_MS } from '../clock.ts'
+import { DAY_MS } from '../vocabulary/clock.ts'
 import { CATALOGUE, type Channel, KEEP_MS } from './catalogue.ts'
 import { Envelope } from './envelope.ts'
 

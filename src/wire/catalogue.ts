@@ -1,7 +1,7 @@
 /** Every topic of the system. A message for a topic that is not listed here cannot be published. */
 import * as v from 'valibot'
-import { DAY_MS } from '../clock.ts'
-import { isoMoment, line, prose } from '../fields.ts'
+import { DAY_MS } from '../vocabulary/clock.ts'
+import { isoMoment, line, prose } from '../vocabulary/fields.ts'
 import { ToHost } from './orders.ts'
 import { Report } from './reports.ts'
 

@@ -1,6 +1,6 @@
 /** CloudEvents 1.0, structured JSON: the shape of everything that crosses the bus. */
 import * as v from 'valibot'
-import { line, name } from '../fields.ts'
+import { line, name } from '../vocabulary/fields.ts'
 
 export const Envelope = v.object({
   specversion: v.literal('1.0'),

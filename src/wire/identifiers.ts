@@ -1,6 +1,6 @@
 /** The identifiers in orders and reports: how each is checked, and what it identifies. */
 import * as v from 'valibot'
-import type * as id from '../identifiers.ts'
+import type * as id from '../vocabulary/identifiers.ts'
 
 const uuid = v.pipe(v.string(), v.uuid())
 

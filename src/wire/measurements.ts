@@ -1,8 +1,8 @@
 /** What drivers measured of their devices, as heartbeats carry it. */
 import * as v from 'valibot'
-import type { DeepReadonly } from '../deepReadonly.ts'
-import { line, moment, name, prose } from '../fields.ts'
-import { HEALTHS } from '../health.ts'
+import type { DeepReadonly } from '../vocabulary/deepReadonly.ts'
+import { line, moment, name, prose } from '../vocabulary/fields.ts'
+import { HEALTHS } from '../vocabulary/health.ts'
 
 const NUMBERS_MAX = 64
 export const MeasuredDevice = v.object({

@@ -6,11 +6,11 @@
  * MESSAGE-3 the digest of an inventory report depends on the inventory only, not on boot, number, time or order of
  *    keys.
  */
-import type { BootId, EntityKey, HostName } from '../identifiers.ts'
+import type { BootId, EntityKey, HostName } from '../vocabulary/identifiers.ts'
 import * as v from 'valibot'
-import type { Outcome } from '../fault.ts'
-import { done, refuse } from '../fault.ts'
-import { traceField } from '../trace.ts'
+import type { Outcome } from '../vocabulary/fault.ts'
+import { done, refuse } from '../vocabulary/fault.ts'
+import { traceField } from '../vocabulary/trace.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import type { Channel } from './catalogue.ts'
 import { CATALOGUE, DeadLetter } from './catalogue.ts'

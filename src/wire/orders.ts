@@ -3,11 +3,11 @@
  * older ones.
  */
 import * as v from 'valibot'
-import { Card } from '../card.ts'
-import type { DeepReadonly } from '../deepReadonly.ts'
-import { count, line, moment, prose } from '../fields.ts'
-import { HANDLE_TYPES } from '../hardware.ts'
-import type * as id from '../identifiers.ts'
+import { Card } from '../vocabulary/card.ts'
+import type { DeepReadonly } from '../vocabulary/deepReadonly.ts'
+import { count, line, moment, prose } from '../vocabulary/fields.ts'
+import { HANDLE_TYPES } from '../vocabulary/hardware.ts'
+import type * as id from '../vocabulary/identifiers.ts'
 import { ArqUuid, BootId, DeployableUuid, HandleUuid, SlotUuid } from './identifiers.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))

@@ -1,7 +1,7 @@
 /** What a host tells of the playbooks that set its drivers up and tear them down. */
 import * as v from 'valibot'
-import type { DeepReadonly } from '../deepReadonly.ts'
-import { moment, name, prose } from '../fields.ts'
+import type { DeepReadonly } from '../vocabulary/deepReadonly.ts'
+import { moment, name, prose } from '../vocabulary/fields.ts'
 
 /** The last run of one driver. */
 export const PlaybookRun = v.object({

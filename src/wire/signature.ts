@@ -13,7 +13,7 @@
 import type { KeyObject } from 'node:crypto'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import * as v from 'valibot'
-import { BYTES_32, publicKey } from '../fields.ts'
+import { BYTES_32, publicKey } from '../vocabulary/fields.ts'
 import type { BusRecord } from './envelope.ts'
 import { macCheckOf } from './mac.ts'
 import { createRecentlyUsed } from './recentlyUsed.ts'

@@ -9,8 +9,8 @@
  *    nothing is concluded.
  */
 import * as v from 'valibot'
-import type { DeepReadonly } from '../deepReadonly.ts'
-import { line, prose } from '../fields.ts'
+import type { DeepReadonly } from '../vocabulary/deepReadonly.ts'
+import { line, prose } from '../vocabulary/fields.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import { ArqUuid, SlotUuid } from './identifiers.ts'
 import { OrderNumber } from './orders.ts'

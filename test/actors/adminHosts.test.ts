@@ -1,11 +1,11 @@
 /** What an operator decides, over a whole control plane: hosts, handles and binds that nobody else will end. */
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import { newWork } from '../../src/services/kernel/kernel.ts'
 import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
 import { type Cloud, FPGA, GPU, NOVA, openCloud, TENANT, value } from './cloud.ts'

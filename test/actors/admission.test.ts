@@ -1,7 +1,7 @@
 /** ADMISSION and ENROLLMENT: whose reports are believed. */
 import { describe, expect, test } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { reportRecord } from '../../src/wire/message.ts'

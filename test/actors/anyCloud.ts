@@ -1,7 +1,7 @@
 /** Clouds of any kind, and what may happen in them, for properties that must hold in all of them. */
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { SimulatedDevice } from '../../src/drivers/simulated/simulated.ts'
 import { NOVA, type openPlane, TENANT, value } from '../support/plane.ts'
 

@@ -207,7 +207,7 @@ describe('a bind is accepted', () => {
     await cloud.stop()
   })
   it('when the acknowledgement of its append is lost', async () => {
-    const { memoryStore } = await import('../../src/persistence/memory/memory.ts')
+    const { memoryStore } = await import('../support/memoryStore/memory.ts')
     let lost = false
     const store = memoryStore({
       afterCommit: async ({ rows }) => {

@@ -3,7 +3,7 @@
  * together. Over all stores.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { NOVA, value } from '../support/plane.ts'

@@ -1,5 +1,5 @@
 /** Capacity calls an accelerator free exactly where explain says that one more request fits. In clouds of any kind. */
-import { systemClock, systemIds } from '../../src/clock.ts'
+import { systemClock, systemIds } from '../../src/vocabulary/clock.ts'
 import { newWork } from '../../src/services/kernel/kernel.ts'
 import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'

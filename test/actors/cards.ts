@@ -1,6 +1,6 @@
 /** Devices as a driver reports them, and a control plane to which a host reports them. */
 import type { InventoryReport } from '../../src/wire/reports.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { openPlane } from '../support/plane.ts'
 import { value } from '../support/plane.ts'
 

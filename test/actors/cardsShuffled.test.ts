@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { seeded } from '../sim/random.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { card, inventoryOf, slot } from './cards.ts'

@@ -1,8 +1,8 @@
 /** CLEAN: from the unbind to the next bind, through the services, over each store. */
-import type { ReportedDeployable } from '../../src/hardware.ts'
+import type { ReportedDeployable } from '../../src/vocabulary/hardware.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import type { OrderResult } from '../../src/wire/reports.ts'
 import { describeWith } from '../support/needs.ts'
 import { handClock } from '../support/lab.ts'

@@ -1,6 +1,6 @@
 /** The clock of a control is set by an hour in the middle of binds: none fails early for it, and none hangs. */
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { FPGA, NOVA, openCloud, value } from './cloud.ts'
 

@@ -7,9 +7,9 @@ import { noCounts } from '../../src/actors/runtime/counts.ts'
 import { type Work, counted } from '../../src/actors/runtime/commit.ts'
 import { createUnits } from '../../src/actors/runtime/unit.ts'
 import { createGuard } from '../../src/actors/runtime/unreadable.ts'
-import { type Clock, systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
-import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
+import { type Clock, systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
+import { type MemoryOptions, memoryStore } from '../support/memoryStore/memory.ts'
 
 type Counter = { readonly count: number }
 type Add = { readonly type: 'Add'; readonly by: number }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../src/persistence/store.ts'
 import { put } from '../../src/actors/runtime/views.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { FPGA, NOVA, openCloud, value } from './cloud.ts'
 import { openPlane } from '../support/plane.ts'

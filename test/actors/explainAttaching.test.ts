@@ -2,9 +2,9 @@
  * What explain warns of: a server whose attach handles are not all of type PCI gets none of its accelerators from Nova.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { HandleType, ReportedDevice } from '../../src/hardware.ts'
-import { pciInfo } from '../../src/pci.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import type { HandleType, ReportedDevice } from '../../src/vocabulary/hardware.ts'
+import { pciInfo } from '../../src/vocabulary/pci.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { createTestApp } from '../http/app.ts'
 import { openPlane } from '../support/plane.ts'
 import { pglitePool } from '../support/storePools.ts'

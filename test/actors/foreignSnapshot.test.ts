@@ -1,9 +1,9 @@
 /** A snapshot that another release wrote is in the database: every entity is as its journal says. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
 import { put } from '../../src/actors/runtime/views.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { describeWith } from '../support/needs.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 
 const XILINX = { 'trait:CUSTOM_FPGA_XILINX': 'required' }

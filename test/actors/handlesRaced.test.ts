@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Order } from '../../src/wire/orders.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'

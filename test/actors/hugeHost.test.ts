@@ -1,6 +1,6 @@
 /** The largest inventory, over the store in memory and over the embedded database. */
 import { afterAll, describe } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { pglitePool } from '../support/storePools.ts'
 import { hugeHostSuite } from './hugeHostSuite.ts'
 

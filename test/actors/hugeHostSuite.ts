@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { type System, openSystem } from '../../src/cli/programs/system.ts'
-import { systemClock } from '../../src/clock.ts'
-import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../../src/vocabulary/hardware.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { MESSAGE_MAX_BYTES, readDeadLetter, reportRecord } from '../../src/wire/message.ts'
@@ -18,7 +18,7 @@ import { NOVA, TENANT, value } from '../support/plane.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { signerOf } from '../support/keys.ts'
 
-/** The limits of the lists in a report (`src/hardware.ts`, `src/wire/reports.ts`). */
+/** The limits of the lists in a report (`src/vocabulary/hardware.ts`, `src/wire/reports.ts`). */
 const MOST = { devices: 1000, deployables: 1000, handles: 4096 } as const
 const LONG_MS = 50_000
 const PAGE = 1000

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { Control } from '../../src/actors/control.ts'
 import type { Slot } from '../../src/drivers/driver.ts'
 import type { Atlas } from '../../src/host/sections.ts'
-import type { ArqUuid, EntityKey, HostName } from '../../src/identifiers.ts'
+import type { ArqUuid, EntityKey, HostName } from '../../src/vocabulary/identifiers.ts'
 import { idOf, kindOf } from '../../src/actors/runtime/memory.ts'
 import type { Order } from '../../src/wire/orders.ts'
 

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { AllImages, ImageCatalogue, ImageSearch } from '../../src/actors/neighbours.ts'
-import { type Image, noImage } from '../../src/images.ts'
+import { type Image, noImage } from '../../src/vocabulary/images.ts'
 import { imageOf } from '../support/images.ts'
 import { FPGA, NOVA, openCloud } from './cloud.ts'
 

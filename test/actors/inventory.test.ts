@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { card, inventoryOf, part, shown, slot } from './cards.ts'

@@ -1,6 +1,6 @@
 import { ENTITIES } from '../../src/actors/entities.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, named, part, shown } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'

@@ -1,8 +1,8 @@
 /** A physical function and its virtual functions, as drivers of any kind report them: they are never both given. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
+import type { ReportedDevice, ReportedHandle } from '../../src/vocabulary/hardware.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'

@@ -1,6 +1,6 @@
 /** The database comes back without its last rows while controls live on, with memories of these rows. */
 import { describe, expect, it } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { replacedStores } from '../support/replacedStore.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { quiet, until } from '../support/lab.ts'
 import { FPGA, GPU, NOVA, openCloud, TENANT, value } from './cloud.ts'
 import { door } from './counters.ts'

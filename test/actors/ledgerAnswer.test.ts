@@ -1,6 +1,6 @@
 /** What a control answers a host that has no ledger. */
 import { expect, test } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import { type BusRecord } from '../../src/wire/envelope.ts'
 import { readToHost } from '../../src/wire/message.ts'
 import type { LedgerAnswer } from '../../src/wire/orders.ts'

@@ -1,7 +1,7 @@
 import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 import { card, inventoryOf, part } from './cards.ts'
 import { door } from './counters.ts'

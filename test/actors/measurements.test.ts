@@ -11,7 +11,7 @@ import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 
 type Measurements = NonNullable<Heartbeat['measured']>[number]
 type MeasuredDevice = Measurements['devices'][number]

@@ -1,7 +1,7 @@
 /** A host speaks for itself: what it cannot take from others, and how much it may add. */
 import { ENTITIES } from '../../src/actors/entities.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 import { openPlane, value } from '../support/plane.ts'
 import { inventoryOf as reportOf } from '../support/reports.ts'

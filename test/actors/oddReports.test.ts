@@ -3,7 +3,7 @@
  * device or as a whole.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { inventoryDigest, readReport, reportRecord } from '../../src/wire/message.ts'
 import type { Report } from '../../src/wire/reports.ts'
 import { memoryLog } from '../support/lab.ts'

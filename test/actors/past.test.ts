@@ -5,7 +5,7 @@ import type { Caller, Past } from '../../src/actors/control.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { type Pool, ownPostgresPool, pglitePool } from '../support/storePools.ts'
 
 const CARDS = {

@@ -1,8 +1,8 @@
 /** After the database has lost rows, each host is compared with Placement: it may show what only lost rows said. */
 import { expect, test } from 'vitest'
-import type { EntityKey } from '../../src/identifiers.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
+import type { EntityKey } from '../../src/vocabulary/identifiers.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'

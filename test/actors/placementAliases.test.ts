@@ -3,7 +3,7 @@
  * leave each other's providers alone.
  */
 import { afterEach, expect, test } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'

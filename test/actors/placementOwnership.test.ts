@@ -1,8 +1,8 @@
 /** In Placement, ours is what this journal has made or taken over: another Cyborg beside it keeps its providers. */
 import { expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'

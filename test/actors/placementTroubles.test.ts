@@ -1,7 +1,7 @@
 /** What becomes of providers that others have changed in Placement, and of passes over a host while Placement fails. */
 import { expect, test } from 'vitest'
 import { PLACEMENT_ERRORS, type Placement, type PlacementError } from '../../src/actors/placement/port.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { openPlane, value } from '../support/plane.ts'

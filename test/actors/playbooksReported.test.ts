@@ -1,7 +1,7 @@
 /** What a host tells of its playbooks is recorded with its inventory, and shown with the host. */
 import type { InventoryReport } from '../../src/wire/reports.ts'
 import { afterAll, describe, expect, test } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { createTestApp } from '../http/app.ts'
 import { as, send } from '../http/steps.ts'
 import { describeWith } from '../support/needs.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Append, Journal } from '../../src/actors/runtime/ports.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { readToHost } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { handClock, quiet } from '../support/lab.ts'

@@ -211,7 +211,7 @@ describe('a timeline', () => {
     await two.stop()
   })
   it('that cannot be read is answered as such', async () => {
-    const { memoryStore } = await import('../../src/persistence/memory/memory.ts')
+    const { memoryStore } = await import('../support/memoryStore/memory.ts')
     let broken = false
     const store = memoryStore({ beforeRead: async () => { if (broken) throw new Error('no connection') } }) // prettier-ignore
     const world = await openCloud(GPU, { 'resources:PGPU': '1' }, {}, store)

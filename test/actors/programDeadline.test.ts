@@ -1,6 +1,6 @@
 /** A programming that its host never answers ends by its deadline, and nothing stays behind. */
 import { expect, test } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'

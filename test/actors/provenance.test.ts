@@ -1,6 +1,6 @@
 /** PROVENANCE: who may answer an order. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readToHost } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/actors/control.ts'
-import { memoryStore, memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStore, memoryStores } from '../support/memoryStore/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock, memoryLog } from '../support/lab.ts'

@@ -1,6 +1,6 @@
 /** When an order that its host has not answered is sent again, and when not. */
 import { expect, test } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { handClock } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'

@@ -3,7 +3,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { NovaEvent } from '../../src/actors/neighbours.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'
 import { FPGA, openCloud } from './cloud.ts'

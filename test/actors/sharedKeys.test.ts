@@ -1,6 +1,6 @@
 /** ONE-KEY: each host has a key of its own, whatever image its machine was made from. */
 import { describe, expect, it } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 import type { Report } from '../../src/wire/reports.ts'

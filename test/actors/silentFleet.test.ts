@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Append, Journal, Reads } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import type { Row } from '../../src/actors/runtime/views.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 

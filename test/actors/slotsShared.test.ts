@@ -3,7 +3,7 @@
  * results.
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import { readToHost, reportRecord, sighting } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { openPlane, value } from '../support/plane.ts'

@@ -1,6 +1,6 @@
 /** The end of the sweeper: what is closed after it is not in use any more. */
 import { expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 import { openPlane } from '../support/plane.ts'
 import { openTestStore } from '../support/stores.ts'
 

@@ -1,7 +1,7 @@
 /** Trees of deployables that change while a request uses a part of them (GROW-1). */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { catalogueOf } from '../support/images.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'

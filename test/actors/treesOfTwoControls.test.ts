@@ -1,7 +1,7 @@
 /** A card that one control has seen divided, and another has bound while it was whole. */
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { catalogueOf } from '../support/images.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'

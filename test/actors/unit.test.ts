@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Append } from '../../src/actors/runtime/ports.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock, until } from '../support/lab.ts'
 import { adding, counter, door, key, openCounters, createRegion } from './counters.ts'
 

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { type Fact, described, recorded } from '../audit/cases/scene.ts'
-import type { ReportedHandle } from '../../src/hardware.ts'
+import type { ReportedHandle } from '../../src/vocabulary/hardware.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
 import { deciding } from './decided.ts'

@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Placement } from '../../src/actors/placement/port.ts'
-import { shifted } from '../../src/clock.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { shifted } from '../../src/vocabulary/clock.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { catalogueOf } from '../support/images.ts'
 import { describeWith } from '../support/needs.ts'

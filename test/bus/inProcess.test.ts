@@ -5,7 +5,7 @@ import type { InProcessOptions } from '../../src/bus/inProcess/inProcess.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { partitionOf } from '../../src/bus/murmur2.ts'
 import type { Delivered } from '../../src/bus/port.ts'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 import { busContract } from '../contracts/bus.contract.ts'
 import { handClock, quiet } from '../support/lab.ts'
 

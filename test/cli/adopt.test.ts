@@ -1,7 +1,7 @@
 /** The database is replaced by an older copy of itself, and an operator decides that the copy holds. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { describeWith } from '../support/needs.ts'

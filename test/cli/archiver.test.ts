@@ -1,7 +1,7 @@
 /** What ended long ago leaves the journal by itself: by one process at a time, in portions, again after a failure. */
 import { describe, expect, test } from 'vitest'
 import { openSystem } from '../../src/cli/programs/system.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import type { Archived, ArchiveOrder, Store } from '../../src/persistence/store.ts'
 import { imagesOf } from '../sim/images.ts'
 import { handClock, memoryLog, quiet, until } from '../support/lab.ts'

@@ -1,8 +1,8 @@
 /** What commands do on a broker: topics, dead letters, groups that are left over, and what has happened. */
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
 import { kafkaBus, type KafkaBus } from '../../src/bus/kafka/bus.ts'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { commandHere } from '../support/commandHere.ts'

@@ -1,8 +1,8 @@
 /** `migrate --from-topics`: rows on the topics that are not in the database stop its writing when adopted. */
 import { expect, test } from 'vitest'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
-import { systemClock, systemIds } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock, systemIds } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { unit } from '../persistence/samples.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'

@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest'
 import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'
-import { silent } from '../../src/log.ts'
-import { openStore } from '../../src/persistence/open.ts'
+import { silent } from '../../src/vocabulary/log.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { imagesOf } from '../sim/images.ts'
 import { until } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
 
 test('options of the control are in force: a quota of one request', async () => {
-  const store = await openStore({ kind: 'memory' })
+  const store = memoryStore()
   const control = { ...CONTROL_DEFAULTS, arqsPerProject: 1 }
   const system = await openSystem({ store, images: imagesOf(), nova: null, log: silent, control })
   try {
@@ -24,7 +24,7 @@ test('options of the control are in force: a quota of one request', async () => 
 })
 
 test('a stop gives back what this process held, and takes nothing more', async () => {
-  const store = await openStore({ kind: 'memory' })
+  const store = memoryStore()
   const [taken, released] = [new Set<string>(), [] as string[]]
   const sharing: typeof store.sharing = {
     ...store.sharing,

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { systemClock, systemIds } from '../../src/clock.ts'
+import { systemClock, systemIds } from '../../src/vocabulary/clock.ts'
 import { recordsOf } from '../../src/actors/upstream/appends.ts'
 import { planImport } from '../../src/actors/upstream/plan.ts'
 import { openStore } from '../../src/persistence/open.ts'

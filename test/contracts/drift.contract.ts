@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { type PlacedHost, placedHost, type Shown } from '../support/placedHost.ts'
 import { customName, type PlacementLab, record, uniqueName } from '../support/placementLab.ts'
 import { NOVA, value } from '../support/plane.ts'

@@ -2,7 +2,7 @@
  * Devices that Nova tracks as well, as the drift names them (placement 6.3). On the double, and on a real Placement.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { formatPciAddress, pciAddressOf } from '../../src/pci.ts'
+import { formatPciAddress, pciAddressOf } from '../../src/vocabulary/pci.ts'
 import { type PlacedHost, placedHost } from '../support/placedHost.ts'
 import { type PlacementLab, uniqueName } from '../support/placementLab.ts'
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ImageCatalogue, ImageSearch } from '../../src/actors/neighbours.ts'
-import type { ImageFiles } from '../../src/images.ts'
+import type { ImageFiles } from '../../src/vocabulary/images.ts'
 import type { Upload } from '../support/imageUpload.ts'
 
 export type ImageStore = {

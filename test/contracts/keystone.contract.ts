@@ -3,9 +3,9 @@
  * Keystone of the rig.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 import { tokenIdentity } from '../../src/http/tokenIdentity.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { createSender, type Sender } from '../../src/neighbours/openstack/send.ts'
 import { createSession, type Session, type SessionOptions } from '../../src/neighbours/openstack/session.ts'
 import { createTokens } from '../../src/neighbours/openstack/tokens.ts'

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { type Answer, Unanswered } from '../../src/neighbours/openstack/send.ts'
 import type { Call } from '../../src/neighbours/openstack/session.ts'
 import { PLAN, type PlacedHost, placedHost } from '../support/placedHost.ts'

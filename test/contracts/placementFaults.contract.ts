@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { createSender } from '../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../src/neighbours/openstack/session.ts'
 import { type FaultyProxy, type Harm } from '../neighbours/faultyProxy.ts'

@@ -4,7 +4,7 @@ import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { openEvents } from '../../src/delivery/events/events.ts'
 import type { EventsOptions } from '../../src/delivery/events/options.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { OPERATOR, SAME_CALLER, clientOf, valueOf } from './eventsLab.ts'
 

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EventsOptions } from '../../src/delivery/events/options.ts'
 import { noHints } from '../../src/actors/runtime/hints.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { until } from '../support/lab.ts'
 import { replacedStores } from '../support/replacedStore.ts'

@@ -1,6 +1,6 @@
 /** Streams of events over the three stores. */
 import { afterAll, beforeAll, describe } from 'vitest'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { eventsContract } from '../contracts/events.contract.ts'
 import { embeddedStoreMade } from '../support/embedded.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { done, refuse } from '../../src/fault.ts'
+import { done, refuse } from '../../src/vocabulary/fault.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { quiet } from '../support/lab.ts'
 import { heartbeatOf, inventoryOf, resultOf, SLOT } from '../support/reports.ts'

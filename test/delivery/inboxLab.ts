@@ -2,7 +2,7 @@
 import { inbox } from '../../src/delivery/inbox.ts'
 import type { InboxOptions } from '../../src/delivery/inbox.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
-import { done } from '../../src/fault.ts'
+import { done } from '../../src/vocabulary/fault.ts'
 import type { DeadLetter } from '../../src/wire/catalogue.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { readDeadLetter, reportRecord } from '../../src/wire/message.ts'

@@ -1,7 +1,7 @@
 /** Many hosts that start together, and a store that is away: what the inbox holds back, and what it gives up. */
 import { describe, expect, test } from 'vitest'
 import { ASIDE_MAX } from '../../src/bus/port.ts'
-import { done, refuse } from '../../src/fault.ts'
+import { done, refuse } from '../../src/vocabulary/fault.ts'
 import type { Report } from '../../src/wire/reports.ts'
 import { quiet } from '../support/lab.ts'
 import { heartbeatOf, inventoryOf, resultOf } from '../support/reports.ts'

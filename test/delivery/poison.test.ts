@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'
-import { systemClock, systemIds } from '../../src/clock.ts'
+import { systemClock, systemIds } from '../../src/vocabulary/clock.ts'
 import { openStore } from '../../src/persistence/open.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { readDeadLetter, reportRecord } from '../../src/wire/message.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
 import { imagesOf } from '../sim/images.ts'
@@ -46,7 +47,7 @@ const shown = (name: string, numAccelerators: number): InventoryReport['drivers'
 const open = async (kind: 'memory' | 'pglite') => {
   const dir = mkdtempSync(join(tmpdir(), 'accelerando-poison-'))
   const log = memoryLog()
-  const store = await openStore(kind === 'memory' ? { kind } : { kind, dir })
+  const store = kind === 'memory' ? memoryStore() : await openStore({ kind, dir })
   const bus = inProcessBus({ clock: systemClock, partitions: 1 })
   const letters: string[] = []
   await bus.consume({

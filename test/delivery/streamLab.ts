@@ -6,7 +6,7 @@ import type { Pages } from '../../src/delivery/events/pages.ts'
 import { BEGINNING, type EventPosition, earlierBy } from '../../src/delivery/events/position.ts'
 import { Ring } from '../../src/delivery/events/ring.ts'
 import { type From, Stream } from '../../src/delivery/events/stream.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { watchedClock } from '../support/kafkaLab.ts'
 
 export const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) })

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { Section } from '../../src/host/sections.ts'
 import { anyName, anyText, isMistake } from './anyText.ts'
 import { never, slotsOf } from './driver.contract.ts'

@@ -3,7 +3,7 @@
  * there, not printed from the program.
  */
 import { describe, expect, test } from 'vitest'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { DriverOptions } from '../../src/drivers/index.ts'
 import { cardsIn, driverOf } from './machines.ts'
 import { recordedHost, type RecordedHost } from './recordedHostIo.ts'

@@ -1,8 +1,8 @@
 /** What drivers say of a card, by which it is known at another address of its host. */
 import { describe, expect, test } from 'vitest'
-import { likeness } from '../../src/card.ts'
+import { likeness } from '../../src/vocabulary/card.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { driverOf as named } from './machines.ts'
 import { type Tree, recordedHostIo } from './recordedHostIo.ts'
 

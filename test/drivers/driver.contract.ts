@@ -1,8 +1,8 @@
 /** What every driver keeps, whatever its devices. One suite, run over each of them. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, Slot } from '../../src/drivers/driver.ts'
-import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
-import { canonicalInfo } from '../../src/pci.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../src/vocabulary/hardware.ts'
+import { canonicalInfo } from '../../src/vocabulary/pci.ts'
 import type { RecordedHost } from './recordedHostIo.ts'
 
 export const never = new AbortController().signal

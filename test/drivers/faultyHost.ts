@@ -2,7 +2,7 @@
  * A host on which chosen reads, listings, links, programs and sockets answer something else, fail or never end; and one
  * look of all drivers at it.
  */
-import type { Cancel, Clock } from '../../src/clock.ts'
+import type { Cancel, Clock } from '../../src/vocabulary/clock.ts'
 import type { BlockDevice, Driver, HostIo } from '../../src/drivers/driver.ts'
 import { type Section, Watch } from '../../src/host/sections.ts'
 

@@ -1,6 +1,6 @@
 /** Cards whose illness the PCI bus shows: they answer no more, or a port above them counts their fatal errors. */
 import { describe, expect, test } from 'vitest'
-import { judgedBy, type Numbers } from '../../src/health.ts'
+import { judgedBy, type Numbers } from '../../src/vocabulary/health.ts'
 import { never } from './driver.contract.ts'
 import { driverOf } from './machines.ts'
 import { type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'

@@ -1,6 +1,6 @@
 /** `intel_fpga_driver`: what it shows (drivers.md 3.2), and programming that is verified on the card. */
 import { describe, expect, test } from 'vitest'
-import { BadImage } from '../../src/images.ts'
+import { BadImage } from '../../src/vocabulary/images.ts'
 import { never } from './driver.contract.ts'
 import { driverOf } from './machines.ts'
 import { type Programs, type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'

@@ -2,7 +2,7 @@
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { driverByName, type DriverOptions } from '../../src/drivers/index.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { formatPciAddress, parsePciAddress, pciAddressOf, pciInfo } from '../../src/pci.ts'
+import { formatPciAddress, parsePciAddress, pciAddressOf, pciInfo } from '../../src/vocabulary/pci.ts'
 import { slotsOf } from './driver.contract.ts'
 import { type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'

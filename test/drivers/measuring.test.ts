@@ -1,7 +1,7 @@
 /** What drivers measure: of files that the kernel shows, and of what the tools of vendors print. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Numbers } from '../../src/health.ts'
+import type { Numbers } from '../../src/vocabulary/health.ts'
 import { never } from './driver.contract.ts'
 import { driverOf } from './machines.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'

@@ -1,7 +1,7 @@
 /** Network cards of all vendors, as Neutron needs them: with the physical network that an operator names for them. */
 import { describe, expect, test } from 'vitest'
 import type { DriverOptions } from '../../src/drivers/index.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { cardsIn, driverOf } from './machines.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { type Facts, pciTree } from './trees.ts'

@@ -8,7 +8,7 @@ import {
   parsePciAddress,
   pciAddressOf,
   pciJson,
-} from '../../src/pci.ts'
+} from '../../src/vocabulary/pci.ts'
 
 const hex = (max: number, digits: number) => fc.nat({ max }).map((value) => hexText(value, digits))
 const address = fc.record({ domain: hex(0xffffffff, 4), bus: hex(0xff, 2), device: hex(0x1f, 2), function: hex(7, 1) })

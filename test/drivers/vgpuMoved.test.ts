@@ -1,7 +1,7 @@
 /** vGPUs of cards that are at other addresses after a restart of the machine: each is made again on its own card. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, Slot } from '../../src/drivers/driver.ts'
-import { pciInfo, parsePciAddress } from '../../src/pci.ts'
+import { pciInfo, parsePciAddress } from '../../src/vocabulary/pci.ts'
 import { driverOf as named } from './machines.ts'
 import { never, uuidOf } from './driver.contract.ts'
 import { withMdevKernel } from './mdevKernel.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { driverByName } from '../../src/drivers/index.ts'
-import { formatPciAddress, hexText } from '../../src/pci.ts'
+import { formatPciAddress, hexText } from '../../src/vocabulary/pci.ts'
 import { driverOf, lookedAt, machine } from './machines.ts'
 
 const problemsOf = (whitelist: unknown): readonly string[] => {

@@ -1,6 +1,6 @@
 /** `xilinx_fpga_driver`: what it shows (drivers.md 3.4), and programming that is verified on the card. */
 import { describe, expect, test } from 'vitest'
-import type { ReportedDeployable } from '../../src/hardware.ts'
+import type { ReportedDeployable } from '../../src/vocabulary/hardware.ts'
 import type { DriverOptions } from '../../src/drivers/index.ts'
 import type { Slot } from '../../src/drivers/driver.ts'
 import { never } from './driver.contract.ts'

@@ -1,15 +1,15 @@
 /** A message that nobody can read, over the whole system: it is listed, counted, and no longer counted once dropped. */
 import { expect, test } from 'vitest'
 import { openSystem } from '../../src/cli/programs/system.ts'
-import { silent } from '../../src/log.ts'
-import { openStore } from '../../src/persistence/open.ts'
+import { silent } from '../../src/vocabulary/log.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { imagesOf } from '../sim/images.ts'
 import { NOVA, value } from '../support/plane.ts'
 import { resultOf } from '../support/reports.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 
 test('dead letters of the whole system are counted until an operator has looked after them', async () => {
-  const store = await openStore({ kind: 'memory' })
+  const store = memoryStore()
   const system = await openSystem({ store, images: imagesOf(), nova: null, log: silent })
   try {
     const { deadLetters, overview } = system.plane.control

@@ -1,7 +1,7 @@
 /** Asks an API question after question, and writes down each question with what it is answered in short. */
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { send } from '../http/steps.ts'
 import type { NovaServer } from '../../src/actors/neighbours.ts'
 import type { Cloud } from './scenario.ts'

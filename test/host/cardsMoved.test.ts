@@ -1,6 +1,6 @@
 /** A slot has the hardware of its card (FENCE-6, WHERE): also when another card has its place, and after a restart. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Card, cardOf } from '../../src/card.ts'
+import { type Card, cardOf } from '../../src/vocabulary/card.ts'
 import type { Host } from '../../src/host/host.ts'
 import { memoryDisk } from '../../src/host/disk.ts'
 import { ledgerAnswerRecord } from '../../src/wire/message.ts'

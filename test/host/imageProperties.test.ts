@@ -1,7 +1,7 @@
 /** What a host makes of that which the image store says of an image. */
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { BadImage } from '../../src/images.ts'
+import { BadImage } from '../../src/vocabulary/images.ts'
 import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
 import { filesOf } from '../support/images.ts'
 

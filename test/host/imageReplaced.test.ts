@@ -1,8 +1,8 @@
 /** IMAGE-4: an image store may have another image under the id of the one that a card holds. */
 import { beforeEach, expect, test } from 'vitest'
 import type { Host } from '../../src/host/host.ts'
-import type { Image, ImageFiles, ImageProblem } from '../../src/images.ts'
-import { noImage } from '../../src/images.ts'
+import type { Image, ImageFiles, ImageProblem } from '../../src/vocabulary/images.ts'
+import { noImage } from '../../src/vocabulary/images.ts'
 import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
 import { imageOf } from '../support/images.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { fitting } from '../../src/host/sections.ts'
 import { inventoryDigest } from '../../src/wire/message.ts'
 import { REPORT_HEADERS } from '../../src/wire/reports.ts'

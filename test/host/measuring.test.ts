@@ -1,6 +1,6 @@
 /** What a host measures of its devices, and how its heartbeats tell it. */
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Card } from '../../src/card.ts'
+import type { Card } from '../../src/vocabulary/card.ts'
 import type { Driver, Measured } from '../../src/drivers/driver.ts'
 import type { Measurements } from '../../src/wire/measurements.ts'
 import { type Boot, type HostLab, openHostLab } from '../support/hostLab.ts'

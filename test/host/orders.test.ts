@@ -3,7 +3,7 @@ import type { Driver } from '../../src/drivers/driver.ts'
 import { quiet } from '../support/lab.ts'
 import type { HostLab } from '../support/hostLab.ts'
 import { IMAGE, openHostLab } from '../support/hostLab.ts'
-import { noImage } from '../../src/images.ts'
+import { noImage } from '../../src/vocabulary/images.ts'
 
 let lab: HostLab
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 /** SLOTS: what a host says to have prepared, and how it releases what nobody knows any more. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { functionOf } from '../../src/attachedFunctions.ts'
+import { functionOf } from '../../src/vocabulary/attachedFunctions.ts'
 import type { Host } from '../../src/host/host.ts'
 import { ledgerAnswerRecord, slotsQuestionRecord } from '../../src/wire/message.ts'
 import { ASKS_HEADER, SLOTS_HEADER } from '../../src/wire/reports.ts'

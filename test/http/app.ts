@@ -6,7 +6,7 @@ import { createApp } from '../../src/http/app.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Options } from '../../src/http/options.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { systemHere } from '../support/systemHere.ts'
 
 /** For what must be judged before anything behind this room is asked: being asked is what fails. */

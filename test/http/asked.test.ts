@@ -1,6 +1,6 @@
 /** What the API asks the control for each request: every argument, what is left out, and the limits of each number. */
 import { describe, expect, test } from 'vitest'
-import { done } from '../../src/fault.ts'
+import { done } from '../../src/vocabulary/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { as, version } from './steps.ts'
 import type { Sent } from './steps.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { strictApp } from './app.ts'
 import { send } from './steps.ts'
 

@@ -7,7 +7,7 @@ import type { Listening } from '../../src/cli/programs/listen.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
 import type { Control } from '../../src/actors/control.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import { published, createEvents, createWriter } from '../delivery/eventsLab.ts'
 import { memoryLog, until } from '../support/lab.ts'
 

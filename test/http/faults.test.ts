@@ -1,7 +1,7 @@
 /** Each kind of fault that the service may answer has its status and its words; a failure tells nobody why. */
 import { describe, expect, test } from 'vitest'
-import type { Fault } from '../../src/fault.ts'
-import { silent } from '../../src/log.ts'
+import type { Fault } from '../../src/vocabulary/fault.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send } from './steps.ts'
 import { tell } from './toldControl.ts'

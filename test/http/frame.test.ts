@@ -1,7 +1,7 @@
 /** What surrounds each request: the headers of its answer, its entry in the log, its span and its measurement. */
 import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
-import { done } from '../../src/fault.ts'
+import { done } from '../../src/vocabulary/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { memoryLog } from '../support/lab.ts'
 import { version } from './steps.ts'

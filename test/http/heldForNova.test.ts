@@ -1,6 +1,6 @@
 /** What Nova asks only once: the requests of a server while its bind is under way, and a bind while a host releases. */
 import { expect, test } from 'vitest'
-import { done, refuse } from '../../src/fault.ts'
+import { done, refuse } from '../../src/vocabulary/fault.ts'
 import { as, version } from './steps.ts'
 import { tell } from './toldControl.ts'
 

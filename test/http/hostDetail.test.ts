@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createApp } from '../../src/http/app.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { noauth } from '../../src/http/identity.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'

@@ -1,6 +1,6 @@
 /** Anything at every door, over the store in memory and over the embedded database. */
 import { afterAll, describe } from 'vitest'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { pglitePool } from '../support/storePools.ts'
 import { hostileSuite } from './hostileSuite.ts'
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { openWorkshop, speaker } from './cloud.ts'
 import { as, expectRefusal } from './steps.ts'
 

@@ -1,6 +1,6 @@
 /** The spellings of a path that mean the same, and what is refused for its path or its method. */
 import { expect, test } from 'vitest'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send } from './steps.ts'
 

@@ -5,7 +5,7 @@ import { anyImage, openWorkshop } from './cloud.ts'
 import { expectRefusal } from './steps.ts'
 import { until } from '../support/lab.ts'
 import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
-import type { Image } from '../../src/images.ts'
+import type { Image } from '../../src/vocabulary/images.ts'
 import { imageOf, noCatalogue } from '../support/images.ts'
 
 const unknown = noCatalogue('unknown')

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
-import { type Image, noImage } from '../../src/images.ts'
+import { type Image, noImage } from '../../src/vocabulary/images.ts'
 import { EXITS } from '../../src/cli/exits.ts'
 import { listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { commandHere } from '../support/commandHere.ts'

@@ -1,6 +1,6 @@
 /** By which address callers share what is limited before they are identified: the log names it with each request. */
 import { expect, test } from 'vitest'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { strictApp } from './app.ts'
 
 const seen = async (remoteAddress: string | undefined, headers: Record<string, string> = {}, proxyHeaders = true) => {

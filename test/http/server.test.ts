@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { strictApp } from './app.ts'
 import { bindBody, openCloud } from './cloud.ts'
 

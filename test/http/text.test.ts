@@ -1,7 +1,7 @@
 /** The one rule for text from outside, and every body that holds free text. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { brokenText } from '../../src/text.ts'
+import { brokenText } from '../../src/vocabulary/text.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send, service, version } from './steps.ts'
 

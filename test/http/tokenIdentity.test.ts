@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Identity, callerOf } from '../../src/http/identity.ts'
 import { tokenIdentity } from '../../src/http/tokenIdentity.ts'
-import type { AccessRule, Token, Tokens } from '../../src/token.ts'
+import type { AccessRule, Token, Tokens } from '../../src/vocabulary/token.ts'
 import { strictApp } from './app.ts'
 
 const token = (roles: readonly string[], more: Partial<Token> = {}): Token => ({

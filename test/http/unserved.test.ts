@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listen } from '../../src/cli/programs/listen.ts'
 import type { Listening } from '../../src/cli/programs/listen.ts'
-import { systemClock, systemIds } from '../../src/clock.ts'
+import { systemClock, systemIds } from '../../src/vocabulary/clock.ts'
 import { unserved } from '../../src/http/unserved.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { strictApp } from './app.ts'
 
 type Noted = Readonly<Record<string, unknown>>

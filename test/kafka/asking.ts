@@ -1,7 +1,7 @@
 /** What tests ask of the scripted broker of their lab over a connection of its own. */
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { type kafkaLab, optionsOf, REPORTS } from '../support/kafkaLab.ts'
 
 /** The error with which the work fails. */

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import type { ScriptedBroker } from '../support/broker/broker.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
 import { kafkaLab, optionsOf, REPORTS } from '../support/kafkaLab.ts'

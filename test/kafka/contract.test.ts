@@ -1,8 +1,8 @@
 /** The contract of the bus, on the adapter of Kafka and a broker that lives in this process. */
 import { afterAll, beforeAll } from 'vitest'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { busContract } from '../contracts/bus.contract.ts'
 import type { ScriptedBroker } from '../support/broker/broker.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'

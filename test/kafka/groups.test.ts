@@ -5,7 +5,7 @@ import { deleteGroups, surveyGroups } from '../../src/bus/kafka/groups.ts'
 import { inspectKafka } from '../../src/bus/kafka/inspect.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import { createTopics } from '../../src/bus/kafka/topics.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { kafkaLab, optionsOf, REPORTS, say } from '../support/kafkaLab.ts'
 

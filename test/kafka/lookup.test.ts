@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import { isMisconfigured, isMissing, reasonOf } from '../../src/bus/kafka/errors.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
 import { askingOf, failure } from './asking.ts'

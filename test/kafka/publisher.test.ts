@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { Unpublishable } from '../../src/bus/port.ts'
 import { Publisher } from '../../src/bus/kafka/publisher.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import type { ResponseOf } from '../support/broker/protocol.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { KEYS, kafkaLab, optionsOf, ORDERS, REPORTS, say, SHORT, until } from '../support/kafkaLab.ts'
 import { quiet } from '../support/lab.ts'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 
 const lab = kafkaLab()
 type Produced = ResponseOf<'Produce'>

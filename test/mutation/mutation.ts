@@ -18,7 +18,7 @@ export type Verdict = {
 }
 export type Wanted = {
   readonly root: string
-  /** Files, folders or patterns; a file may name a line: `src/clock.ts:12`. All of `src` when there is none. */
+  /** Files, folders or patterns; a file may name a line: `src/vocabulary/clock.ts:12`. None: all of `src`. */
   readonly only: readonly string[]
   readonly count: number
   readonly seed: number

@@ -3,8 +3,8 @@
  * (agent-and-conductor Q4).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { serversOf } from '../support/novaClients.ts'
 import { type Sender, createSender } from '../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../src/neighbours/openstack/session.ts'

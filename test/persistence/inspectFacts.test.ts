@@ -1,6 +1,6 @@
 /** What the doctor is told of a database, over a scripted server: each fact, and what is not asked. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Clock, systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/vocabulary/clock.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
 import { migrationNames } from '../../src/persistence/migrate.ts'
 import { until } from '../support/lab.ts'

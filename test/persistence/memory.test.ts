@@ -1,6 +1,6 @@
 /** What a simulation may do to the store in memory. */
 import { expect, test } from 'vitest'
-import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
+import { type MemoryOptions, memoryStore } from '../support/memoryStore/memory.ts'
 import * as sample from './samples.ts'
 
 const memoryJournal = (options?: MemoryOptions) => memoryStore(options).journal

@@ -1,7 +1,7 @@
 /** PostgreSQL behind a pooler that keeps no sessions is refused before anything is written. */
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { until } from '../support/lab.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStore, memoryStores } from '../support/memoryStore/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { archiveContract } from '../contracts/archive.contract.ts'
@@ -39,7 +39,7 @@ describe('memory', () => {
     return { stores: [process(), process()], dispose: async () => undefined }
   })
   contracts(async () => {
-    const store = await openStore({ kind: 'memory' })
+    const store = memoryStore()
     return { store, dispose: store.close }
   })
 })

@@ -1,7 +1,7 @@
 /** Lists that are read in pages: what is asked of the store, and where they end. */
 import { describe, expect, test } from 'vitest'
 import { type Row, type ViewName, put } from '../../src/actors/runtime/views.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { arqRow, profileRow } from '../persistence/samples.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { KNOWN, novaServersOf } from '../support/novaServers.ts'

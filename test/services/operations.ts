@@ -1,7 +1,7 @@
 /** Every question and every command of the control port, with something for it to do in the cloud of `livedIn.ts`. */
 import type { Caller, Control } from '../../src/actors/control.ts'
-import { type Outcome, done } from '../../src/fault.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import { type Outcome, done } from '../../src/vocabulary/fault.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { InventoryReport, Report } from '../../src/wire/reports.ts'
 import type { ControlPlane } from '../../src/services/controlPlane.ts'
 import { shown, slot } from '../actors/cards.ts'

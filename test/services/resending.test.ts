@@ -2,7 +2,7 @@
 import type { Store } from '../../src/persistence/store.ts'
 import { expect, test } from 'vitest'
 import type { Row } from '../../src/actors/runtime/views.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from '../support/memoryStore/memory.ts'
 import { type BusRecord } from '../../src/wire/envelope.ts'
 import { readOrder } from '../../src/wire/message.ts'
 import { DEPLOYABLE } from '../support/reports.ts'

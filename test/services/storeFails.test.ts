@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { type Outcome, isUndecided } from '../../src/fault.ts'
+import { type Outcome, isUndecided } from '../../src/vocabulary/fault.ts'
 import { type Failure, failingStore } from './failingStore.ts'
 import { ADMIN, type LivedIn, NOTE, openLivedIn } from './livedIn.ts'
 import { settled } from './settled.ts'

@@ -3,10 +3,10 @@
  * sometimes fails.
  */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../src/clock.ts'
+import type { Clock } from '../../src/vocabulary/clock.ts'
 import { type RunProgram, createCleaner } from '../../src/host/cleaning.ts'
 import type { HostStart } from '../../src/host/host.ts'
-import { pause } from '../../src/waiting.ts'
+import { pause } from '../../src/vocabulary/waiting.ts'
 import { NO_ANSIBLE, type ProgramEnd } from '../support/ansible.ts'
 import type { Bite } from './lies.ts'
 import type { Random } from './random.ts'

@@ -1,7 +1,7 @@
 /** The server that holds the database, which another one can replace, and the sessions that processes have with it. */
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { type Incarnation, openIncarnation } from '../../src/persistence/incarnation.ts'
-import type { Memories } from '../../src/persistence/memory/memory.ts'
+import type { Memories } from '../support/memoryStore/memory.ts'
 import { type SimCustody, rowId, simCustody } from './incarnationRecords.ts'
 import type { Bite } from './lies.ts'
 import type { Life, Schedule } from './schedule.ts'

@@ -1,7 +1,7 @@
 /**
  * A disk with slow writes. A write in progress at a crash is stored, lost or stored in part, as the crash specifies.
  */
-import type { Cancel } from '../../src/clock.ts'
+import type { Cancel } from '../../src/vocabulary/clock.ts'
 import type { Disk } from '../../src/host/disk.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'

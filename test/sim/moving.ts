@@ -2,7 +2,7 @@
  * Cards of a machine that are at other addresses after a restart of the machine, and what is done for a request is done
  * on the silicon that it was given, whatever the addresses are.
  */
-import { canonicalInfo } from '../../src/pci.ts'
+import { canonicalInfo } from '../../src/vocabulary/pci.ts'
 import { remember } from '../../src/actors/entities.ts'
 import type { Deployable } from '../../src/actors/deployable/state.ts'
 import { localNameOf } from '../../src/actors/deployable/state.ts'

@@ -1,6 +1,6 @@
 /** Random numbers from a seed: the same seed and the same sequence of calls give the same results on every machine. */
-import { orderedIds } from '../../src/clock.ts'
-import type { Ids } from '../../src/clock.ts'
+import { orderedIds } from '../../src/vocabulary/clock.ts'
+import type { Ids } from '../../src/vocabulary/clock.ts'
 
 export type Random = {
   /** From 0 up to, not including, 1. */

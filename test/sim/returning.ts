@@ -4,9 +4,9 @@
  */
 import type { DeviceEvent } from '../../src/actors/device/decider.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
-import { jsonIn } from '../../src/jsonText.ts'
-import { canonicalInfo } from '../../src/pci.ts'
-import { membersOf } from '../../src/record.ts'
+import { jsonIn } from '../../src/vocabulary/jsonText.ts'
+import { canonicalInfo } from '../../src/vocabulary/pci.ts'
+import { membersOf } from '../../src/vocabulary/record.ts'
 
 const NAME = 'data-model 11.4'
 const MEANING = 'a device that returns keeps its UUID, and with it what an operator decided of it'

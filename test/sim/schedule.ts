@@ -10,7 +10,7 @@
  *    after a kill;
  * SCHEDULE-5 while a life is held, none of its tasks run and time goes on, like a process between SIGSTOP and SIGCONT.
  */
-import type { Cancel, Clock } from '../../src/clock.ts'
+import type { Cancel, Clock } from '../../src/vocabulary/clock.ts'
 import type { Random } from './random.ts'
 
 export type Life = {

@@ -3,7 +3,7 @@
  * that host.
  */
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
-import { functionOf } from '../../src/attachedFunctions.ts'
+import { functionOf } from '../../src/vocabulary/attachedFunctions.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 

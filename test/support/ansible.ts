@@ -1,5 +1,5 @@
 /** The Ansible of a host, and a cleaning by a playbook of it, for tests. */
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 import { runToEnd } from '../../src/drivers/hostIo.ts'
 import { createCleaner } from '../../src/host/cleaning.ts'
 

@@ -3,7 +3,7 @@ import { kafkaBus } from '../../src/bus/kafka/bus.ts'
 import type { KafkaBusOptions } from '../../src/bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import type { Bus, ConsumeOptions, Delivered } from '../../src/bus/port.ts'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { memoryLog } from './lab.ts'
 

@@ -1,8 +1,8 @@
 /** The client of Glance behind a proxy that does harm, with a cache of its own. The Glance is real, or its double. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/clock.ts'
-import type { ImageFiles } from '../../src/images.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import type { ImageFiles } from '../../src/vocabulary/images.ts'
 import { createImageCache } from '../../src/neighbours/images/cache.ts'
 import { createGlance, type Glance } from '../../src/neighbours/images/glance.ts'
 import { createGlanceFiles, type FilesOptions } from '../../src/neighbours/images/glanceFiles.ts'

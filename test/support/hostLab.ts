@@ -3,7 +3,7 @@
  * advances only on request.
  */
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
 import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'

@@ -1,6 +1,6 @@
 /** Image stores for tests of other things. */
 import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
-import { type Image, type ImageFiles, type ImageProblem, noImage } from '../../src/images.ts'
+import { type Image, type ImageFiles, type ImageProblem, noImage } from '../../src/vocabulary/images.ts'
 
 export const imageOf = (uuid: string): Image => ({
   uuid,

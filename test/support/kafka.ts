@@ -16,7 +16,7 @@ import { promisify } from 'node:util'
 import { Kafka, logLevel } from 'kafkajs'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { createTopics } from '../../src/bus/kafka/topics.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { freePort } from './port.ts'
 import { runPid, startedAt } from './postgres.ts'
 

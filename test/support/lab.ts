@@ -1,5 +1,5 @@
 /** Helpers for tests: a virtual clock, a log that records its lines, and waiting with a time limit. */
-import type { Clock } from '../../src/clock.ts'
+import type { Clock } from '../../src/vocabulary/clock.ts'
 
 /** Time advances only by `pass`. */
 export const handClock = (): Clock & { readonly pass: (ms: number) => Promise<void> } => {

@@ -2,13 +2,13 @@
  * Simulated cards that change their places. The driver inside knows each card by the address that it was made for; to
  * the host a card is where it is plugged in now, and its serial number says which one it is.
  */
-import { cardOf } from '../../src/card.ts'
+import { cardOf } from '../../src/vocabulary/card.ts'
 import type { Driver, Slot } from '../../src/drivers/driver.ts'
 import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
-import { jsonIn } from '../../src/jsonText.ts'
-import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../src/pci.ts'
-import { addressInName, atDistance, distanceFrom, movedName } from '../../src/pciMoves.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
+import { jsonIn } from '../../src/vocabulary/jsonText.ts'
+import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../src/vocabulary/pci.ts'
+import { addressInName, atDistance, distanceFrom, movedName } from '../../src/vocabulary/pciMoves.ts'
 
 /** For the driver inside: there is no card at that address. */
 export const NO_CARD = 'no card'

@@ -9,7 +9,7 @@ import type { Found, PlacementEvent } from '../../src/actors/placement/decider.t
 import type { Inventories } from '../../src/actors/placement/port.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import { type PlacementLab, uniqueName } from './placementLab.ts'
 import { NOVA, openPlane, value } from './plane.ts'
 import { type Source, openTestStore } from './stores.ts'

@@ -11,8 +11,8 @@ import type {
   PlacementError,
   PlacementResult,
 } from '../../src/actors/placement/port.ts'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
 import { type Answer, createSender } from '../../src/neighbours/openstack/send.ts'
 import { type Call, createSession, type Session, type SessionOptions } from '../../src/neighbours/openstack/session.ts'

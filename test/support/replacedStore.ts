@@ -3,7 +3,7 @@
  */
 import { viewRowsOf } from '../../src/actors/entities.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from './memoryStore/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 const ROWS_MAX = 100_000

@@ -1,6 +1,6 @@
 /** Tests on each kind of store that several controls may use. */
 import { describe } from 'vitest'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { memoryStores } from './memoryStore/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { describeWith } from './needs.ts'

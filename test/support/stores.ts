@@ -1,5 +1,5 @@
 /** The store that the control planes of a test use: memory, unless a test file selects another. */
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from './memoryStore/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 /** `now`: the clock for a store that has none of its own. */

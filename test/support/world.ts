@@ -2,7 +2,7 @@
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Options } from '../../src/http/options.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { openPlane } from './plane.ts'
 
 export const WORLD_HOST = 'sim-1'

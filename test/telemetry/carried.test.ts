@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { orderMessage, reactions } from '../../src/actors/reactions.ts'
-import { NO_SPAN, type Tracer, traceField } from '../../src/trace.ts'
+import { NO_SPAN, type Tracer, traceField } from '../../src/vocabulary/trace.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import { openHostLab } from '../support/hostLab.ts'
 

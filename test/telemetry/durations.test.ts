@@ -8,7 +8,7 @@ import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
 import { observedBus } from '../../src/cli/observe/observedBus.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
 import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
 import { one } from '../persistence/samples.ts'
 
 const TOOK_MS = 2500

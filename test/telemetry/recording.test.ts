@@ -1,7 +1,7 @@
 /** The tracer over OpenTelemetry in this process: what a collector is sent of spans, and what is left out. */
 import { expect, test } from 'vitest'
 import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
-import { NO_SPAN, untraced } from '../../src/trace.ts'
+import { NO_SPAN, untraced } from '../../src/vocabulary/trace.ts'
 import { memoryLog } from '../support/lab.ts'
 import { type Collected, ENDPOINT, collectorOfEachTest } from './collector.ts'
 

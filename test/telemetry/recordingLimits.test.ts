@@ -3,7 +3,7 @@ import { diag } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
 import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
 import { openWatching } from '../../src/cli/observe/watching.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { ENDPOINT, collectorOfEachTest } from './collector.ts'
 

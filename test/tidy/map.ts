@@ -15,7 +15,7 @@ const entriesOf = (map: string): readonly string[] =>
 const headOf = (room: Room): string => {
   const others = MAY_IMPORT[room].filter((name) => name !== room)
   const may = MAY_IMPORT[room].length === ROOMS.length ? 'all' : others.join(', ') || '-'
-  return `* ${room === 'vocabulary' ? room : `\`${room}/\``} ← ${may}: `
+  return `* \`${room}/\` ← ${may}: `
 }
 
 const foldersOf = (sources: readonly Source[], room: string): readonly string[] => [

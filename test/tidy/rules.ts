@@ -59,8 +59,8 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@bomb.sh/tab': ['cli'],
   'smol-toml': ['cli'],
   yaml: ['cli'],
-  pino: ['cli', 'log.ts'],
-  'pino-pretty': ['cli', 'log.ts'],
+  pino: ['cli', 'vocabulary/log.ts'],
+  'pino-pretty': ['cli', 'vocabulary/log.ts'],
   'prom-client': ['cli', 'http'],
   '@opentelemetry/*': ['cli'],
 }

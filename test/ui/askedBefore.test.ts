@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, test } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { handClock } from '../support/lab.ts'
 import {
   type Documents,

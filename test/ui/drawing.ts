@@ -2,7 +2,7 @@
 import * as preact from 'preact'
 import { expect } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { handClock } from '../support/lab.ts'
 
 /** The present of drawn pages. */

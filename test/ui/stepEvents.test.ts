@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
-import { silent } from '../../src/log.ts'
+import { silent } from '../../src/vocabulary/log.ts'
 import { record } from '../../src/wire/message.ts'
 import { lettersOf } from '../../src/actors/reactions.ts'
 import { speaker } from '../http/cloud.ts'

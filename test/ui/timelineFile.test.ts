@@ -1,6 +1,6 @@
 /** What a file with a timeline may contain: nothing in it makes the console, or the command, fail or work for long. */
 import { describe, expect, it, test } from 'vitest'
-import type { Clock } from '../../src/clock.ts'
+import type { Clock } from '../../src/vocabulary/clock.ts'
 import { handClock } from '../support/lab.ts'
 import { ROLES, SAME, consoleOf, signIn } from './world.ts'
 

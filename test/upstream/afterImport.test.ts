@@ -1,7 +1,7 @@
 /** What goes on after an import: hosts report, Nova unbinds and binds, and no guest notices anything. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { deployable, deployableKey } from '../../src/actors/deployable/decider.ts'
-import type { ReportedDevice } from '../../src/hardware.ts'
+import type { ReportedDevice } from '../../src/vocabulary/hardware.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { openTestStore } from '../support/stores.ts'

@@ -1,6 +1,6 @@
 /** Each damage by itself: what upstream has, what is said of it, and what becomes of the requests (`<id> <state>`). */
 import type { ArqRow, UpstreamTables } from '../../src/actors/upstream/rows.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
 import {
   arqRow,
   attributeRow,

@@ -4,7 +4,7 @@ import { type Plan, planImport } from '../../src/actors/upstream/plan.ts'
 import type { UpstreamTables } from '../../src/actors/upstream/rows.ts'
 import { VIEWS, type ViewName } from '../../src/actors/runtime/views.ts'
 import { check } from '../../src/audit/check.ts'
-import { systemIds } from '../../src/clock.ts'
+import { systemIds } from '../../src/vocabulary/clock.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 export const NOW = Date.parse('2026-01-01T00:00:00Z')

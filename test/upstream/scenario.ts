@@ -11,7 +11,7 @@ import type {
   ProfileRow,
   UpstreamTables,
 } from '../../src/actors/upstream/rows.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
 
 export const CREATED = Date.parse('2025-03-01T10:00:00Z')
 export const CHANGED = Date.parse('2025-03-02T11:00:00Z')

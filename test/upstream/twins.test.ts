@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { functionOf } from '../../src/attachedFunctions.ts'
+import { functionOf } from '../../src/vocabulary/attachedFunctions.ts'
 import { boundHandles } from '../../src/actors/upstream/devices.ts'
 import { type Plan, planImport } from '../../src/actors/upstream/plan.ts'
 import type { ArqRow, DeployableRow, HandleRow, UpstreamTables } from '../../src/actors/upstream/rows.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
+import { memoryStore } from '../support/memoryStore/memory.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
 import { NOW, importInto, violationsIn } from './recorded.ts'
 import {
   boundRow,

@@ -1,6 +1,6 @@
 /** A whole database of upstream: healthy rows, nested deployables, and each damage beside them. */
 import type { ArqRow, UpstreamTable, UpstreamTables } from '../../src/actors/upstream/rows.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
 import {
   arqRow,
   attributeRow,

@@ -1,6 +1,12 @@
 /** Which attach handles are the same hardware. */
 import { expect, test } from 'vitest'
-import { type Attaching, canonicalAddress, dividedBy, functionOf, openClaims } from '../../src/attachedFunctions.ts'
+import {
+  type Attaching,
+  canonicalAddress,
+  dividedBy,
+  functionOf,
+  openClaims,
+} from '../../src/vocabulary/attachedFunctions.ts'
 
 const at = (bus: string, fn = '0') => ({ domain: '0000', bus, device: '00', function: fn })
 const pci = (bus: string, fn = '0', physfn?: string): Attaching => ({

@@ -1,6 +1,6 @@
 /** The clock of the machine. */
 import { expect, test, vi } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/vocabulary/clock.ts'
 
 test('what is to run after some time never runs before, also when it is asked for late in a busy step', async () => {
   const early: number[] = []

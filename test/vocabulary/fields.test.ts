@@ -1,9 +1,19 @@
 /** The rules for fields of JSON from outside, on both sides of each limit. */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { Cleaned, isClean } from '../../src/cleaning.ts'
-import { INT_MAX, count, isoMoment, line, moment, name, ordinal, prose, publicKey } from '../../src/fields.ts'
-import { ReportedDeployable, ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
+import { Cleaned, isClean } from '../../src/vocabulary/cleaning.ts'
+import {
+  INT_MAX,
+  count,
+  isoMoment,
+  line,
+  moment,
+  name,
+  ordinal,
+  prose,
+  publicKey,
+} from '../../src/vocabulary/fields.ts'
+import { ReportedDeployable, ReportedDevice, ReportedHandle } from '../../src/vocabulary/hardware.ts'
 
 /** The value as it is taken, or the message of the first rule that it breaks. */
 const read = (schema: v.GenericSchema, value: unknown): unknown => {

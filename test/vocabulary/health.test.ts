@@ -1,6 +1,6 @@
 /** HEALTH: the table that says from which values on a device counts as bad, and the words for it. */
 import { expect, test } from 'vitest'
-import { HEALTHS, QUANTITIES, type Quantity, badBy, isPassing, judgedBy } from '../../src/health.ts'
+import { HEALTHS, QUANTITIES, type Quantity, badBy, isPassing, judgedBy } from '../../src/vocabulary/health.ts'
 
 const FATAL = 'it has reported fatal PCI errors'
 const SILENT = 'it does not answer on its bus any more'

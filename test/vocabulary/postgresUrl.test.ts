@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { Misaddressed, postgresClient, withAdvice } from '../../src/postgresUrl.ts'
+import { Misaddressed, postgresClient, withAdvice } from '../../src/vocabulary/postgresUrl.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'postgres-url-'))
 afterAll(() => rmSync(folder, { recursive: true }))

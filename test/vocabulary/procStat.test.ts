@@ -1,6 +1,6 @@
 /** What the kernel says of a process. */
 import { describe, expect, test } from 'vitest'
-import { hasEnded, procStat } from '../../src/procStat.ts'
+import { hasEnded, procStat } from '../../src/vocabulary/procStat.ts'
 
 const statOf = (name: string, state: string): string =>
   `77 (${name}) ${state} 1 ${Array.from({ length: 17 }, (_, at) => at).join(' ')} 4211 0 0`

@@ -1,6 +1,6 @@
 /** What differs between two versions of a device profile, and which two are compared. */
 import { describe, expect, test } from 'vitest'
-import { type Content, differencesOf, pairOf } from '../../src/profileDiff.ts'
+import { type Content, differencesOf, pairOf } from '../../src/vocabulary/profileDiff.ts'
 
 const content = (groups: Content['groups'], description: string | null = null): Content => ({ groups, description })
 

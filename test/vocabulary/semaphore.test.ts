@@ -1,6 +1,6 @@
 /** A semaphore: how many pieces of work run at once, and how long the others wait. */
 import { describe, expect, test } from 'vitest'
-import { createSemaphore } from '../../src/semaphore.ts'
+import { createSemaphore } from '../../src/vocabulary/semaphore.ts'
 import { handClock } from '../support/lab.ts'
 
 const held = () => Promise.withResolvers<string>()

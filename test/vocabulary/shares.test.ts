@@ -1,7 +1,7 @@
 /** Places for costly work: what a project may have, what is left to others, and who comes next. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { SHARES, type Share, createPlaces, shareOf } from '../../src/shares.ts'
+import { SHARES, type Share, createPlaces, shareOf } from '../../src/vocabulary/shares.ts'
 import { quiet } from '../support/lab.ts'
 
 const SHARE: Share = { what: 'lists', all: 3, project: 1, waiting: 2, retryAfterSeconds: 7 }

@@ -1,6 +1,6 @@
 /** Text of others on a terminal. */
 import { expect, test } from 'vitest'
-import { inOneLine, visibleJson } from '../../src/text.ts'
+import { inOneLine, visibleJson } from '../../src/vocabulary/text.ts'
 
 const SEQUENCE = 'a\u001B[2J\u009Bb\u202Ec\u2028d\u{E0041}e\ud800f'
 

@@ -1,16 +1,23 @@
 /** Small rules that all rooms share: faults, errors, identifiers, records, JSON from outside, images, traces. */
 import { describe, expect, test } from 'vitest'
-import { orderedIds, shifted } from '../../src/clock.ts'
-import { codeOf, messageOf, textOf } from '../../src/errorText.ts'
-import { allOf, done, isUndecided, refuse } from '../../src/fault.ts'
-import { FUNCTION_KEYS, codedProblem, functionsOf, imageProblem, isFinal, noImage } from '../../src/images.ts'
-import { jsonIn } from '../../src/jsonText.ts'
-import { isRecord, membersOf, ownValue } from '../../src/record.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
-import { spacedJson } from '../../src/spacedJson.ts'
-import { isStorable, isStorableJson, storable, unstorable } from '../../src/text.ts'
-import { NO_SPAN, inSpan, traceField, untraced } from '../../src/trace.ts'
-import { isUuid, uuidOfHash } from '../../src/uuid.ts'
+import { orderedIds, shifted } from '../../src/vocabulary/clock.ts'
+import { codeOf, messageOf, textOf } from '../../src/vocabulary/errorText.ts'
+import { allOf, done, isUndecided, refuse } from '../../src/vocabulary/fault.ts'
+import {
+  FUNCTION_KEYS,
+  codedProblem,
+  functionsOf,
+  imageProblem,
+  isFinal,
+  noImage,
+} from '../../src/vocabulary/images.ts'
+import { jsonIn } from '../../src/vocabulary/jsonText.ts'
+import { isRecord, membersOf, ownValue } from '../../src/vocabulary/record.ts'
+import { rpUuidOf } from '../../src/vocabulary/rpUuid.ts'
+import { spacedJson } from '../../src/vocabulary/spacedJson.ts'
+import { isStorable, isStorableJson, storable, unstorable } from '../../src/vocabulary/text.ts'
+import { NO_SPAN, inSpan, traceField, untraced } from '../../src/vocabulary/trace.ts'
+import { isUuid, uuidOfHash } from '../../src/vocabulary/uuid.ts'
 import { handClock } from '../support/lab.ts'
 import { imageOf } from '../support/images.ts'
 

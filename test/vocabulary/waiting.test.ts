@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { createKeyedMutex } from '../../src/keyedMutex.ts'
+import { createKeyedMutex } from '../../src/vocabulary/keyedMutex.ts'
 import {
   backoffMs,
   bounded,
@@ -10,7 +10,7 @@ import {
   orLate,
   pause,
   repeatedly,
-} from '../../src/waiting.ts'
+} from '../../src/vocabulary/waiting.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
 const never = () => new Promise<never>(() => {})

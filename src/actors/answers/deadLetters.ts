@@ -1,7 +1,7 @@
 /** The API's answers about dead letters: messages that could not be read or handled, or that the bus never takes. */
-import type { Outcome } from '../../fault.ts'
-import type { LetterUuid } from '../../identifiers.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
+import type { LetterUuid } from '../../vocabulary/identifiers.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import { HANDLINGS } from '../../wire/catalogue.ts'
 import type { Caller } from '../caller.ts'
 import type { Listed } from './rows.ts'

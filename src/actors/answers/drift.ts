@@ -1,5 +1,11 @@
 /** The API's answer about drift: the differences between hardware, records, Placement and Nova. */
-import type { ArqUuid, DeployableUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type {
+  ArqUuid,
+  DeployableUuid,
+  HostName,
+  InstanceUuid,
+  ResourceProviderUuid,
+} from '../../vocabulary/identifiers.ts'
 import type { ProviderChange, ProviderState, HostBlocker } from '../placement/decider.ts'
 import type { DifferenceUuid, DriftKind, Ignoring } from '../placement/ignored.ts'
 import type { Reserving } from '../placement/wanted.ts'

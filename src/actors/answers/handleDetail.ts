@@ -1,8 +1,8 @@
 /** The API's answer about one attach handle. */
-import type { Cleaned, HostCleaning } from '../../cleaning.ts'
-import type { HandleType } from '../../hardware.ts'
-import type { ArqUuid, DeviceUuid } from '../../identifiers.ts'
-import type { DatedNote } from '../../operatorNote.ts'
+import type { Cleaned, HostCleaning } from '../../vocabulary/cleaning.ts'
+import type { HandleType } from '../../vocabulary/hardware.ts'
+import type { ArqUuid, DeviceUuid } from '../../vocabulary/identifiers.ts'
+import type { DatedNote } from '../../vocabulary/operatorNote.ts'
 import type { Standing } from '../device/standing.ts'
 import type { Row } from '../runtime/views.ts'
 

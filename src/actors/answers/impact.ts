@@ -1,5 +1,12 @@
 /** The API's answer about whom a change would affect, given before the change is made. */
-import type { ArqUuid, DeployableUuid, DeviceUuid, HostName, InstanceUuid, ProjectId } from '../../identifiers.ts'
+import type {
+  ArqUuid,
+  DeployableUuid,
+  DeviceUuid,
+  HostName,
+  InstanceUuid,
+  ProjectId,
+} from '../../vocabulary/identifiers.ts'
 import type { Row } from '../runtime/views.ts'
 
 /** `kept`: the affected ARQs stay as they are, but nothing new is bound. `unbound`: they are unbound by force. */

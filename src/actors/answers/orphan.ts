@@ -1,5 +1,5 @@
 /** The API's answers about accelerator requests of servers that Nova no longer knows. */
-import type { ArqUuid, HostName, InstanceUuid, ProjectId } from '../../identifiers.ts'
+import type { ArqUuid, HostName, InstanceUuid, ProjectId } from '../../vocabulary/identifiers.ts'
 
 export type Orphan = {
   readonly instance: InstanceUuid

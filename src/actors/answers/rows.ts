@@ -7,8 +7,8 @@ import type {
   ProfileUuid,
   ProjectId,
   ResourceProviderUuid,
-} from '../../identifiers.ts'
-import type { DatedNote } from '../../operatorNote.ts'
+} from '../../vocabulary/identifiers.ts'
+import type { DatedNote } from '../../vocabulary/operatorNote.ts'
 import type { PlaybookRun } from '../../wire/playbooks.ts'
 import type { HandleState } from '../deployable/states.ts'
 import type { DeviceHealth } from '../device/health.ts'

@@ -2,7 +2,7 @@
  * The API's answers about the whole service: counts by state, signs of trouble, and the events that Nova has not taken
  * yet.
  */
-import type { ArqUuid, DeviceUuid, HostName, InstanceUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeviceUuid, HostName, InstanceUuid } from '../../vocabulary/identifiers.ts'
 
 /** Numbers of entities by state; a state that no entity has is left out. Moments are ms since the epoch. */
 export type Overview = {

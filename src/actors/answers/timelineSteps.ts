@@ -1,5 +1,5 @@
 /** The API's answer about the history of an accelerator request. */
-import type { ArqUuid, ProjectId } from '../../identifiers.ts'
+import type { ArqUuid, ProjectId } from '../../vocabulary/identifiers.ts'
 
 export type TimelineStep = {
   /** ms since the epoch. */

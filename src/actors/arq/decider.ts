@@ -1,7 +1,7 @@
 /**
  * The decider of an accelerator request (ARQ): a project's request for one group of a device profile, and its binding.
  */
-import type { ArqUuid, EntityKey } from '../../identifiers.ts'
+import type { ArqUuid, EntityKey } from '../../vocabulary/identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { ArqCommand, ArqEvent, Relocation } from './messages.ts'
 import { rows } from './rows.ts'

@@ -1,6 +1,6 @@
 /** Reads the amounts, classes, traits and images that a group of a device profile asks for. Pure. */
-import type { ImageUuid } from '../../identifiers.ts'
-import type { RequestedCleaning } from '../../cleaning.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
+import type { RequestedCleaning } from '../../vocabulary/cleaning.ts'
 import type { ImageSearch } from '../neighbours.ts'
 import type { Group } from './messages.ts'
 

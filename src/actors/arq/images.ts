@@ -1,6 +1,6 @@
 /** Chooses the image to load into a deployable among those that a search found (data-model.md 9.3, 9.4). Pure. */
-import { type Hardware, misfitOf } from '../../imageFits.ts'
-import type { Image } from '../../images.ts'
+import { type Hardware, misfitOf } from '../../vocabulary/imageFits.ts'
+import type { Image } from '../../vocabulary/images.ts'
 import type { FoundImages, ImageSearch } from '../neighbours.ts'
 
 const VERSION = /^\s*v?(\d{1,15}(?:\.\d{1,15})*)(.*)$/is

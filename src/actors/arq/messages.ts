@@ -1,5 +1,5 @@
 /** The commands and events of an accelerator request. */
-import type { HandleType } from '../../hardware.ts'
+import type { HandleType } from '../../vocabulary/hardware.ts'
 import type {
   ArqUuid,
   DeployableUuid,
@@ -10,8 +10,8 @@ import type {
   ProfileUuid,
   ProjectId,
   ResourceProviderUuid,
-} from '../../identifiers.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+} from '../../vocabulary/identifiers.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 
 export type Group = Readonly<Record<string, string>>
 export type Handle = {

@@ -3,7 +3,7 @@
  * number of ARQs that exist. Code that reads the total together with that number can tell from a later total how many
  * ARQs were added in between.
  */
-import type { EntityKey, ProjectId } from '../../identifiers.ts'
+import type { EntityKey, ProjectId } from '../../vocabulary/identifiers.ts'
 import { type Decider, accept } from '../runtime/decider.ts'
 
 type Quota = { readonly admitted: number }

@@ -1,5 +1,5 @@
 /** The state of an accelerator request, and how each event changes it. */
-import type { ArqUuid, DeployableUuid, HandleUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, HandleUuid, ProfileUuid, ProjectId } from '../../vocabulary/identifiers.ts'
 import type { ArqEvent, Bond, Group } from './messages.ts'
 import type { Status } from './states.ts'
 

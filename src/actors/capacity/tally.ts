@@ -1,5 +1,5 @@
 /** Counts the attach handles of each kind of accelerator by whether they can be granted. Pure. */
-import type { DeployableUuid, HostName } from '../../identifiers.ts'
+import type { DeployableUuid, HostName } from '../../vocabulary/identifiers.ts'
 import { attributeOf, traitsOf } from '../deployable/state.ts'
 import { type DeviceState, stateOf } from '../device/standing.ts'
 import type { Order } from '../../wire/orders.ts'

@@ -7,7 +7,7 @@
  *    attributes;
  * ATTRIBUTES-3 an attribute is removed together with the attributes that describe it.
  */
-import type { AttributeUuid } from '../../identifiers.ts'
+import type { AttributeUuid } from '../../vocabulary/identifiers.ts'
 import type { Attribute } from './messages.ts'
 
 export const ATTRIBUTE_DEPTH_MAX = 8

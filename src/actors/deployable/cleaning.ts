@@ -17,7 +17,7 @@
  *    operator has answered for it, whatever policy the host has by then: a host that has lost its policy does not make
  *    the handle clean.
  */
-import { type HostCleaning, isClean } from '../../cleaning.ts'
+import { type HostCleaning, isClean } from '../../vocabulary/cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 

@@ -1,6 +1,6 @@
 /** The decider of a deployable: grants each handle to at most one ARQ, and numbers the orders for the host. */
-import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
-import type { Fault } from '../../fault.ts'
+import type { ArqUuid, AttributeUuid } from '../../vocabulary/identifiers.ts'
+import type { Fault } from '../../vocabulary/fault.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { unfitAttribute } from './attributes.ts'
 import { notCleaned, withheldFor } from './cleaning.ts'

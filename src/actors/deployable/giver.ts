@@ -2,7 +2,7 @@
  * Decides which deployable of a tree grants the next handle. A root and all deployables below it share one resource
  * provider (data-model R4, R6). Both binds and explanations of binds use these rules. Pure.
  */
-import type { ImageUuid } from '../../identifiers.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
 import { DIVIDED, PROGRAMMED_NOW, hasFree } from './granting.ts'
 import type { DeployableCommand, HeldBelow } from './messages.ts'
 import { type Deployable, inUse, mayBePrepared } from './state.ts'

@@ -2,8 +2,8 @@
  * The rules by which a deployable refuses to grant a handle, as a table, in the order in which they are judged. A grant
  * is refused by the first rule that applies; an explanation of a refusal lists all of them. Pure.
  */
-import type { HandleUuid, ImageUuid } from '../../identifiers.ts'
-import { openClaims } from '../../attachedFunctions.ts'
+import type { HandleUuid, ImageUuid } from '../../vocabulary/identifiers.ts'
+import { openClaims } from '../../vocabulary/attachedFunctions.ts'
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { mayWrite } from './image.ts'

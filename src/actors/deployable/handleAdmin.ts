@@ -9,7 +9,7 @@
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import type { DeployableEvent } from './messages.ts'
 import { QUARANTINED_FOR_CLEANING } from './cleaning.ts'
 import { orderFor } from './orders.ts'

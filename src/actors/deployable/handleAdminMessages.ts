@@ -1,6 +1,6 @@
 /** The commands of operators about attach handles, and the events that record them. */
-import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { ArqUuid, HandleUuid } from '../../vocabulary/identifiers.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import type { Found } from './slotMessages.ts'
 export type HandleAdminCommand =
   | ({ readonly type: 'Quarantine'; readonly handle: HandleUuid } & OperatorNote)

@@ -1,7 +1,7 @@
 /** The commands and events of a deployable. It owns its attach handles and, for an FPGA, the content of the region. */
-import type { Card } from '../../card.ts'
-import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
-import type { DeployableKind, HandleType } from '../../hardware.ts'
+import type { Card } from '../../vocabulary/card.ts'
+import type { Cleaned, HostCleaning, RequestedCleaning } from '../../vocabulary/cleaning.ts'
+import type { DeployableKind, HandleType } from '../../vocabulary/hardware.ts'
 import type {
   ArqUuid,
   AttributeUuid,
@@ -14,9 +14,9 @@ import type {
   ImageUuid,
   ResourceProviderUuid,
   SlotUuid,
-} from '../../identifiers.ts'
+} from '../../vocabulary/identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import type { HandleAdminCommand, HandleAdminEvent } from './handleAdminMessages.ts'
 import type { SlotCommand } from './slotMessages.ts'
 

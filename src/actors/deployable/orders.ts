@@ -1,7 +1,7 @@
 /** The orders of a deployable to its host. Each has the next number, so that the host can ignore older ones. */
-import type { ArqUuid, ImageUuid, SlotUuid } from '../../identifiers.ts'
-import { COMPARED_ATTRIBUTES } from '../../imageFits.ts'
-import { traceField } from '../../trace.ts'
+import type { ArqUuid, ImageUuid, SlotUuid } from '../../vocabulary/identifiers.ts'
+import { COMPARED_ATTRIBUTES } from '../../vocabulary/imageFits.ts'
+import { traceField } from '../../vocabulary/trace.ts'
 import type { Order } from '../../wire/orders.ts'
 import { topLevel } from './attributes.ts'
 import { type Deployable, type SlotHandle, localNameOf } from './shape.ts'

@@ -1,6 +1,6 @@
 /** The state of the programming of a deployable. */
-import type { ArqUuid, DeployableUuid, DeviceUuid, HostName, ImageUuid } from '../../identifiers.ts'
-import type { Image } from '../../images.ts'
+import type { ArqUuid, DeployableUuid, DeviceUuid, HostName, ImageUuid } from '../../vocabulary/identifiers.ts'
+import type { Image } from '../../vocabulary/images.ts'
 
 /**
  * `loaded`: UUID of the loaded image. `failed`: why the last programming failed; null: it did not fail, or another one

@@ -2,7 +2,7 @@
  * The view rows of a deployable: its own, those of its attributes and handles, and the orders that its host has not
  * answered.
  */
-import type { SlotUuid } from '../../identifiers.ts'
+import type { SlotUuid } from '../../vocabulary/identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Attribute } from './messages.ts'

@@ -11,9 +11,9 @@
  *    nothing in doubt;
  * ROWS-LOST-4 the image of a region is unknown when a lost row was about its programming.
  */
-import type { HandleUuid } from '../../identifiers.ts'
+import type { HandleUuid } from '../../vocabulary/identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 

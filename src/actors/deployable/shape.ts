@@ -1,8 +1,8 @@
 /** The recorded state of a deployable and of its attach handles. */
-import type { Card } from '../../card.ts'
-import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
-import type { DeployableKind } from '../../hardware.ts'
-import type { DatedNote } from '../../operatorNote.ts'
+import type { Card } from '../../vocabulary/card.ts'
+import type { Cleaned, HostCleaning, RequestedCleaning } from '../../vocabulary/cleaning.ts'
+import type { DeployableKind } from '../../vocabulary/hardware.ts'
+import type { DatedNote } from '../../vocabulary/operatorNote.ts'
 import type {
   ArqUuid,
   DeployableName,
@@ -12,7 +12,7 @@ import type {
   HandleUuid,
   ImageUuid,
   SlotUuid,
-} from '../../identifiers.ts'
+} from '../../vocabulary/identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Attribute, DeviceStatus, Identity, KnownHandle, Presence } from './messages.ts'
 import type { Found } from './slotMessages.ts'

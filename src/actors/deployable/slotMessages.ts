@@ -1,5 +1,5 @@
 /** The commands that follow when the slots that a host reports as prepared differ from the journal. */
-import type { ArqUuid, HandleUuid, SlotUuid } from '../../identifiers.ts'
+import type { ArqUuid, HandleUuid, SlotUuid } from '../../vocabulary/identifiers.ts'
 
 /** A slot that a host has prepared and that the journal does not explain. */
 export type Found = {

@@ -11,8 +11,8 @@
  *    (`rowsLost.ts`), or whose release has failed, the host is first ordered to release that slot, with a number above
  *    all numbers that it knows for the slot. An operator who withholds the handle by hand decides without the host.
  */
-import type { OperatorNote } from '../../operatorNote.ts'
-import { INT_MAX } from '../../fields.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
+import { INT_MAX } from '../../vocabulary/fields.ts'
 import { type Decision, accept } from '../runtime/decider.ts'
 import type { DeployableEvent } from './messages.ts'
 import { QUARANTINED_FOR_CLEANING } from './cleaning.ts'

@@ -1,6 +1,6 @@
 /** The state of a deployable, and how each event changes it. */
-import type { Hardware } from '../../imageFits.ts'
-import type { HandleUuid } from '../../identifiers.ts'
+import type { Hardware } from '../../vocabulary/imageFits.ts'
+import type { HandleUuid } from '../../vocabulary/identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import { rooted, topLevel } from './attributes.ts'
 import { describe } from './describe.ts'

@@ -7,7 +7,7 @@
  * WHOLE-2 a unit is granted only when none of its handles is in use, quarantined or missing;
  * WHOLE-3 a unit is granted whole: requests for a part of it are refused.
  */
-import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
+import type { ArqUuid, HandleUuid } from '../../vocabulary/identifiers.ts'
 import type { SlotHandle } from './shape.ts'
 
 type Test = (handle: SlotHandle) => boolean

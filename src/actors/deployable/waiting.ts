@@ -1,5 +1,5 @@
 /** The orders of a deployable that its host has not answered. */
-import type { SlotUuid } from '../../identifiers.ts'
+import type { SlotUuid } from '../../vocabulary/identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Deployable } from './shape.ts'
 

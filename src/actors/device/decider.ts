@@ -1,5 +1,5 @@
 /** The decider of a device: a physical card on a host, identified by its control path. */
-import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
+import type { DeviceUuid, EntityKey, HostName } from '../../vocabulary/identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeviceStatus, Presence } from '../deployable/messages.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'

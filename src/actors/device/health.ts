@@ -1,6 +1,6 @@
 /** The API's answer about the health of a device. */
-import type { Health } from '../../health.ts'
-import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid } from '../../identifiers.ts'
+import type { Health } from '../../vocabulary/health.ts'
+import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid } from '../../vocabulary/identifiers.ts'
 import type { HandleState } from '../deployable/states.ts'
 import type { Failing } from './decider.ts'
 import type { Standing } from './standing.ts'

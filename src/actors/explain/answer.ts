@@ -1,5 +1,5 @@
 /** The API's answer about why hosts do or do not fit the groups of a device profile: its codes and its shape. */
-import type { DeployableUuid, DeviceUuid, HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import type { DeployableUuid, DeviceUuid, HostName, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import { type GrantRule, GRANT_RULES } from '../deployable/granting.ts'
 import { type Mismatch, MISMATCHES } from '../arq/groups.ts'
 

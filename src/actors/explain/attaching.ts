@@ -2,7 +2,7 @@
  * Warns about attach handles that Nova would not attach to a server: Nova attaches the handles of a server only if all
  * of them are of type PCI, and otherwise ignores all of them (drivers.md 4.3). Pure.
  */
-import type { HandleType } from '../../hardware.ts'
+import type { HandleType } from '../../vocabulary/hardware.ts'
 import type { Warning } from './answer.ts'
 
 const ATTACHED: HandleType = 'PCI'

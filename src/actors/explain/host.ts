@@ -1,7 +1,7 @@
 /** Finds the obstacles that keep a host from serving the groups of a profile. Pure. */
 import { amountOf, MISMATCHES, mismatches } from '../arq/groups.ts'
-import type { HandleType } from '../../hardware.ts'
-import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import type { HandleType } from '../../vocabulary/hardware.ts'
+import type { HostName, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import type { DeployableTree } from '../deployable/giver.ts'
 import { type Deployable, attributeOf } from '../deployable/state.ts'
 import {

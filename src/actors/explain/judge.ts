@@ -2,7 +2,7 @@
  * Finds all obstacles between one deployable and one group, by the rules of bind and by the wanted inventory of
  * Placement. Pure.
  */
-import type { ArqUuid, ImageUuid } from '../../identifiers.ts'
+import type { ArqUuid, ImageUuid } from '../../vocabulary/identifiers.ts'
 import { amountOf, classesOf, mismatches, type Mismatch } from '../arq/groups.ts'
 import type { Group } from '../arq/messages.ts'
 import { type DeployableTree, giverIn, loadOf } from '../deployable/giver.ts'

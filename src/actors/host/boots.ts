@@ -1,5 +1,5 @@
 /** Decides which start of a host program a report comes from. Pure. */
-import type { BootId } from '../../identifiers.ts'
+import type { BootId } from '../../vocabulary/identifiers.ts'
 
 /** Hosts up to release 0.2.0 do not number their starts; this many ids of former starts of a host are remembered. */
 export const BOOTS_KEPT = 256

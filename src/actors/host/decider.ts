@@ -2,9 +2,9 @@
  * The decider of a host: its liveness, aliases, last recorded inventory, and the devices and deployables that are
  * recorded for it.
  */
-import type { BootId, EntityKey, HostName } from '../../identifiers.ts'
+import type { BootId, EntityKey, HostName } from '../../vocabulary/identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
+import type { DatedNote, OperatorNote } from '../../vocabulary/operatorNote.ts'
 import { BOOTS_KEPT, type FromBoot, bootAge } from './boots.ts'
 import { type HostKeys, type KeyChange, type KeyCommand, decideKey, isKeyCommand, keysAfter } from './enrollment.ts'
 import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'

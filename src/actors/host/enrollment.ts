@@ -7,9 +7,9 @@
  * ENROLLMENT-3 only an operator replaces a key, or lets the next key of the host count as its first one;
  * ENROLLMENT-4 a waiting key is recorded once, and for one host at most once an hour, whatever is sent in its name.
  */
-import type { Fault } from '../../fault.ts'
-import type { HostName } from '../../identifiers.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { Fault } from '../../vocabulary/fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
 
 export const ENROLLMENTS = ['first-use', 'approve'] as const

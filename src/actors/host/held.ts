@@ -1,7 +1,7 @@
 /** The devices that a host holds, and those that have left it. */
-import type { Card } from '../../card.ts'
-import type { DeployableName, DeployableUuid, DeviceUuid } from '../../identifiers.ts'
-import { ownValue } from '../../record.ts'
+import type { Card } from '../../vocabulary/card.ts'
+import type { DeployableName, DeployableUuid, DeviceUuid } from '../../vocabulary/identifiers.ts'
+import { ownValue } from '../../vocabulary/record.ts'
 
 /** The record of one device of the host; the key is its canonical control path, unless it is displaced. */
 export type HeldDevice = {

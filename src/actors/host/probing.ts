@@ -6,8 +6,8 @@
  *    question counts as one of a wrong clock, and does not keep the host from being asked;
  * PROBING-2 the answer is the first report that names the question. Nothing else of a host says that it has answered.
  */
-import { type Refused, refuse } from '../../fault.ts'
-import type { BootId, HostName } from '../../identifiers.ts'
+import { type Refused, refuse } from '../../vocabulary/fault.ts'
+import type { BootId, HostName } from '../../vocabulary/identifiers.ts'
 
 export const ASKED_EVERY_MS = 10_000
 export const AHEAD_MAX_MS = 3_600_000

@@ -2,10 +2,10 @@
  * The decider of an instance: its present bind (called a conversation), its ARQs, the deadline, and the events that
  * Nova has yet to receive.
  */
-import type { ArqUuid, EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
+import type { ArqUuid, EntityKey, HostName, InstanceUuid } from '../../vocabulary/identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type DueKind, NOVA_DUE, NOVA_UNDELIVERED } from '../runtime/dueKinds.ts'
-import { traceField } from '../../trace.ts'
+import { traceField } from '../../vocabulary/trace.ts'
 import { drop, put } from '../runtime/views.ts'
 import type { BindOutcome, Ending, InstanceCommand, InstanceEvent, Part, Undelivered } from './messages.ts'
 

@@ -2,9 +2,9 @@
  * The commands and events of bind conversations. An instance has one at a time; it binds all its ARQs or none, and
  * sends Nova one batch of events.
  */
-import type { Loaded } from '../../loaded.ts'
-import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { Loaded } from '../../vocabulary/loaded.ts'
+import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../vocabulary/identifiers.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 
 export type Part = {
   readonly arq: ArqUuid

@@ -5,8 +5,8 @@
  * CARRYOUT-2 neither is a device with a quarantined handle while another device with its hardware is reported: that
  *    hardware would be granted (R7).
  */
-import { ownValue } from '../../record.ts'
-import { type Card, remembered } from '../../card.ts'
+import { ownValue } from '../../vocabulary/record.ts'
+import { type Card, remembered } from '../../vocabulary/card.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Presence } from '../deployable/messages.ts'

@@ -2,15 +2,15 @@
  * The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new
  * UUIDs come from a pool.
  */
-import type { Card } from '../../card.ts'
+import type { Card } from '../../vocabulary/card.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
-import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
-import { type Attaching, canonicalAddress } from '../../attachedFunctions.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../vocabulary/hardware.ts'
+import { type Attaching, canonicalAddress } from '../../vocabulary/attachedFunctions.ts'
 import { pathsOf } from '../deployable/attributes.ts'
 import type { Attribute, Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
-import type { DeployableName, DeviceUuid } from '../../identifiers.ts'
+import type { DeployableName, DeviceUuid } from '../../vocabulary/identifiers.ts'
 import { canonicalHandle } from './digest.ts'
 
 /** UUIDs that were made beforehand, in order; a plan that runs again takes the same ones. */

@@ -2,10 +2,10 @@
  * Decides when two descriptions are equal: texts are compared in canonical form, whatever their spacing and spelling
  * (C1). Pure.
  */
-import { jsonIn } from '../../jsonText.ts'
-import { canonicalInfo } from '../../pci.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
 import { canonicalJson, sha256 } from '../../wire/canonical.ts'
-import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
+import type { ReportedDevice, ReportedHandle } from '../../vocabulary/hardware.ts'
 
 export const canonicalHandle = ({ type, info }: ReportedHandle): string => `${type}:${canonicalInfo(info)}`
 

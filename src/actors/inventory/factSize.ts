@@ -6,7 +6,7 @@
  *    message; its host and the other devices are not;
  * FACTS-2 only the length of the description depends on the report; a message has room for everything else.
  */
-import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../vocabulary/hardware.ts'
 import { MESSAGE_MAX_BYTES } from '../../wire/message.ts'
 import { descriptionOf } from './describe.ts'
 

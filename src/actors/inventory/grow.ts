@@ -12,10 +12,10 @@
  * GROW-5 a root whose former parts a request still uses is recorded as its host shows it, without their hardware: the
  *    card is there, and holds another image.
  */
-import type { DeployableName, DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
-import { ownValue } from '../../record.ts'
-import { rpUuidOf } from '../../rpUuid.ts'
-import type { ReportedDeployable } from '../../hardware.ts'
+import type { DeployableName, DeployableUuid, DeviceUuid, HostName } from '../../vocabulary/identifiers.ts'
+import { ownValue } from '../../vocabulary/record.ts'
+import { rpUuidOf } from '../../vocabulary/rpUuid.ts'
+import type { ReportedDeployable } from '../../vocabulary/hardware.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Description, Identity } from '../deployable/messages.ts'

@@ -1,6 +1,6 @@
 /** Finds where the images that a host reports for its cards differ from the recorded ones. Pure. */
-import type { DeployableUuid, ImageUuid } from '../../identifiers.ts'
-import { storable } from '../../text.ts'
+import type { DeployableUuid, ImageUuid } from '../../vocabulary/identifiers.ts'
+import { storable } from '../../vocabulary/text.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { imageMark, isUnsettled } from '../deployable/image.ts'
 import { type Deployable, localNameOf } from '../deployable/state.ts'

@@ -7,12 +7,12 @@
  * MOVING-2 a card whose place another card has taken is at no address: its handles name none, so that nobody can attach
  *    the other card in its name.
  */
-import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf, pciInfo } from '../../pci.ts'
-import type { PciAddress } from '../../pci.ts'
-import { atDistance, distanceFrom, movedName as nameMoved } from '../../pciMoves.ts'
-import { jsonIn } from '../../jsonText.ts'
-import type { ReportedDeployable } from '../../hardware.ts'
-import type { DeviceUuid } from '../../identifiers.ts'
+import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf, pciInfo } from '../../vocabulary/pci.ts'
+import type { PciAddress } from '../../vocabulary/pci.ts'
+import { atDistance, distanceFrom, movedName as nameMoved } from '../../vocabulary/pciMoves.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import type { ReportedDeployable } from '../../vocabulary/hardware.ts'
+import type { DeviceUuid } from '../../vocabulary/identifiers.ts'
 
 /** The member of a handle's info that stands for its address: the device, and the distance from its control path. */
 const AWAY = 'away'

@@ -4,7 +4,7 @@
  * host. All are of one kind, because programs of release 0.3.0 that run beside this one audit no kind that they do not
  * know.
  */
-import type { EntityKey, HostName } from '../../identifiers.ts'
+import type { EntityKey, HostName } from '../../vocabulary/identifiers.ts'
 import { type Decider, accept } from '../runtime/decider.ts'
 
 type Numbers = {

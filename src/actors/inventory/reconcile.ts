@@ -8,14 +8,14 @@
  * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that
  *    an ARQ uses.
  */
-import { type Card, remembered } from '../../card.ts'
-import { ownValue } from '../../record.ts'
-import { canonicalInfo } from '../../pci.ts'
-import { storable } from '../../text.ts'
+import { type Card, remembered } from '../../vocabulary/card.ts'
+import { ownValue } from '../../vocabulary/record.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
+import { storable } from '../../vocabulary/text.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
-import type { ReportedDevice } from '../../hardware.ts'
-import { type Claims, openClaims } from '../../attachedFunctions.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import { type Claims, openClaims } from '../../vocabulary/attachedFunctions.ts'
 import { isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { addressOf } from '../host/held.ts'

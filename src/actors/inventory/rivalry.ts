@@ -2,11 +2,11 @@
  * Decides which devices of a host can be recorded beside each other: each name and each piece of hardware may occur
  * only once. Pure.
  */
-import type { ReportedDevice } from '../../hardware.ts'
-import { type Attaching, canonicalAddress, openClaims } from '../../attachedFunctions.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import { type Attaching, canonicalAddress, openClaims } from '../../vocabulary/attachedFunctions.ts'
 import { type SlotHandle, isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
-import { brokenText, isStorableJson } from '../../text.ts'
+import { brokenText, isStorableJson } from '../../vocabulary/text.ts'
 import { isNaming } from '../deployable/attributes.ts'
 import { NAME_MAX, attachingOf } from './describe.ts'
 import { untellable } from './factSize.ts'

@@ -7,9 +7,9 @@
  * SAME-CARD-2 a card is found once: whatever else is shown at its old address is another card;
  * SAME-CARD-3 a device whose address another card has now is displaced: it is missing, and kept under a key of its own.
  */
-import { type Card, cardByText, cardOf, likeness } from '../../card.ts'
-import { ownValue } from '../../record.ts'
-import type { ReportedDevice } from '../../hardware.ts'
+import { type Card, cardByText, cardOf, likeness } from '../../vocabulary/card.ts'
+import { ownValue } from '../../vocabulary/record.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
 import type { DeviceFacts } from '../device/decider.ts'
 import type { Departed, HeldDevice, Host } from '../host/decider.ts'
 import { addressOf, displacedKey } from '../host/held.ts'

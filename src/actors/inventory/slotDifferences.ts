@@ -4,8 +4,8 @@
  * A report shows a past moment, so handles with an order under way are not compared; neither are withheld or
  * quarantined ones. A difference may still come from a late report: code that acts on one must find it a second time.
  */
-import type { DeployableUuid, HandleUuid, SlotUuid } from '../../identifiers.ts'
-import { functionOf } from '../../attachedFunctions.ts'
+import type { DeployableUuid, HandleUuid, SlotUuid } from '../../vocabulary/identifiers.ts'
+import { functionOf } from '../../vocabulary/attachedFunctions.ts'
 import type { PreparedSlot, Slots } from '../../wire/slots.ts'
 import type { Found } from '../deployable/slotMessages.ts'
 import { type Deployable, type SlotHandle, markOf } from '../deployable/state.ts'

@@ -7,7 +7,7 @@
  *    (R5, I12); for one that stands alone, handles count, whatever number its driver says;
  * TREES-3 attributes are nested as data-model.md 8.3 allows.
  */
-import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../vocabulary/hardware.ts'
 import { ATTRIBUTE_DEPTH_MAX, isNaming } from '../deployable/attributes.ts'
 
 const DEPTH_MAX = 16

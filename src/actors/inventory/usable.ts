@@ -1,7 +1,7 @@
 /** Decides which of the reported deployables of a known device can be recorded now (GROW-2, GROW-5). Pure. */
-import type { DeployableName, DeployableUuid } from '../../identifiers.ts'
-import type { ReportedDeployable } from '../../hardware.ts'
-import { openClaims } from '../../attachedFunctions.ts'
+import type { DeployableName, DeployableUuid } from '../../vocabulary/identifiers.ts'
+import type { ReportedDeployable } from '../../vocabulary/hardware.ts'
+import { openClaims } from '../../vocabulary/attachedFunctions.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import { type Deployable, localNameOf, takenHandles } from '../deployable/state.ts'
 import type { Draft } from '../runtime/draft.ts'

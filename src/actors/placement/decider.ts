@@ -3,7 +3,7 @@
  * the records. There is one actor for each host. It numbers passes, so that only one of several processes works on the
  * host.
  */
-import type { EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import type { EntityKey, HostName, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type ViewChange, drop, put } from '../runtime/views.ts'
 import { countedStateOf, dueKindOf } from './hostState.ts'

@@ -2,7 +2,7 @@
  * The state of a whole host in Placement: the worst state recorded of it. The host's row of due work has it as its
  * kind, so that hosts can be counted.
  */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import type { ComparisonKind } from '../runtime/dueKinds.ts'
 import { type Ignored, withoutIgnored } from './ignored.ts'
 import type { RecordedProvider } from './provider.ts'

@@ -10,11 +10,11 @@
  *    that no pass repairs can be ignored.
  */
 import { createHash } from 'node:crypto'
-import { DAY_MS } from '../../clock.ts'
-import type { HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
-import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
-import { ownValue } from '../../record.ts'
-import { uuidOfHash } from '../../uuid.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
+import type { HostName, InstanceUuid, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import type { DatedNote, OperatorNote } from '../../vocabulary/operatorNote.ts'
+import { ownValue } from '../../vocabulary/record.ts'
+import { uuidOfHash } from '../../vocabulary/uuid.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type ViewChange, drop, put } from '../runtime/views.ts'

@@ -5,7 +5,7 @@
  *    beginning, before it reads the records, so a change during the pass leaves a new mark and is never lost. A rebuild
  *    of the views marks every host, since no event says which were marked.
  */
-import type { EntityKey, HostName } from '../../identifiers.ts'
+import type { EntityKey, HostName } from '../../vocabulary/identifiers.ts'
 import type { Deployable } from '../deployable/shape.ts'
 import { deployable } from '../deployable/decider.ts'
 import { type Host, host } from '../host/decider.ts'

@@ -2,7 +2,7 @@
  * Recognizes, by their names, the providers that Nova makes for PCI functions that it tracks itself (placement 6.3).
  * Pure.
  */
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
 import type { Provider } from './port.ts'
 
 /** The trait of every provider of a function that Nova passes through. */

@@ -3,7 +3,7 @@
  * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section
  * 5.
  */
-import type { InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { InstanceUuid, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 
 export type Provider = {
   readonly uuid: ResourceProviderUuid

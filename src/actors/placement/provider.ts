@@ -1,5 +1,5 @@
 /** What is recorded of the providers of a host in Placement, and how findings change it. Pure. */
-import type { DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Reserving } from './wanted.ts'
 

@@ -1,6 +1,6 @@
 /** Decides when a host is compared with Placement next. Pure. */
-import { DAY_MS } from '../../clock.ts'
-import { type Backoff, backoffMs } from '../../waiting.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
+import { type Backoff, backoffMs } from '../../vocabulary/waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
 import type { PlacementRecord, HostBlocker } from './decider.ts'
 import { hostStateOf } from './hostState.ts'

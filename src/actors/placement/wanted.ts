@@ -2,7 +2,7 @@
  * Computes what Placement should show of a host: one provider for each root with a resource class. A pure function of
  * the records (placement 7, 9.1).
  */
-import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import { isBeingCleaned } from '../deployable/cleaning.ts'
 import { type Deployable, type SlotHandle, attributeOf, traitsOf } from '../deployable/state.ts'
 import { countUnits, unitsOf } from '../deployable/units.ts'

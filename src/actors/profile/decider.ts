@@ -2,10 +2,10 @@
  * A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name
  * are free.
  */
-import type { EntityKey, ProfileUuid, ProjectId } from '../../identifiers.ts'
+import type { EntityKey, ProfileUuid, ProjectId } from '../../vocabulary/identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import { type Row, drop, put } from '../runtime/views.ts'
 import { type Groups, type ProfileFacts, type Version, shownOf, withContent, withEnabled } from './versions.ts'
 

@@ -1,5 +1,5 @@
 /** Decides who may see a device profile and create accelerator requests from it. Pure. */
-import type { ProjectId } from '../../identifiers.ts'
+import type { ProjectId } from '../../vocabulary/identifiers.ts'
 import type { Row } from '../runtime/views.ts'
 
 /** The caller who looks at profiles. Where a viewer is optional and absent, all profiles are found. */

@@ -2,7 +2,7 @@
  * The versions of a device profile. The content of a version never changes; whether it is enabled does. What is shown
  * and used is the newest enabled version. Pure.
  */
-import type { ProfileUuid } from '../../identifiers.ts'
+import type { ProfileUuid } from '../../vocabulary/identifiers.ts'
 
 export type Groups = readonly Readonly<Record<string, string>>[]
 export type ProfileFacts = {

@@ -1,6 +1,6 @@
 /** Notifies code that waits for an entity when this process appends to the entity's journal. */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Clock } from '../../clock.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import type { Journal } from './ports.ts'
 
 export type Changes = {

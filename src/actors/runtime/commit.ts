@@ -10,9 +10,9 @@
  *    (`Unreadable`), the outcome stays unknown;
  * COMMIT-4 nothing is appended after `notAfter`, when the caller has been told that the work was not done.
  */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Clock } from '../../clock.ts'
-import type { Fault, Outcome } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Fault, Outcome } from '../../vocabulary/fault.ts'
 import type { Counts } from './counts.ts'
 import { type Draft, MOVED, type Marks, Refusal, openDraft, toAppend } from './draft.ts'
 import { type AnyDecider, type Loan, recallInto, wishOf } from './memory.ts'

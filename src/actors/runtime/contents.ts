@@ -13,8 +13,8 @@ import type {
   ProjectId,
   ResourceProviderUuid,
   SlotUuid,
-} from '../../identifiers.ts'
-import type { DatedNote } from '../../operatorNote.ts'
+} from '../../vocabulary/identifiers.ts'
+import type { DatedNote } from '../../vocabulary/operatorNote.ts'
 import type { Order } from '../../wire/orders.ts'
 
 type Texts = Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
  * A decider is the part of an entity that its author writes: state, commands and events. It has no clock, makes no
  * identifiers and never waits.
  */
-import type { Fault } from '../../fault.ts'
+import type { Fault } from '../../vocabulary/fault.ts'
 import type { ViewChange } from './views.ts'
 
 /** A fact. One decision is one journal row, which holds all its events. */

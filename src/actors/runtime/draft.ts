@@ -1,6 +1,6 @@
 /** Collects the decisions of several entities; nothing is written until the draft becomes one append. Pure. */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Fault } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Fault } from '../../vocabulary/fault.ts'
 import type { Event, Kind } from './decider.ts'
 import { type AnyDecider, type Loan, type Memory, fold, freeze, lastRow } from './memory.ts'
 import type { Append, Cause, JournalRow } from './ports.ts'

@@ -3,7 +3,7 @@
  * combines with other reads of the same moment. Versions come from journal rows; nact's own sequence numbers, which can
  * have gaps, are ignored.
  */
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
 import type { PersistenceEngine } from 'nact'
 import { type AnyDecider, type Memory, recallInto, blank } from './memory.ts'
 import type { Append, Journal, Verdict } from './ports.ts'

@@ -1,5 +1,5 @@
 /** The memory of an actor: a cache of its journal. It is immutable, so lending it only shares a reference. */
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
 import type { Decider, Event, Kind } from './decider.ts'
 import type { JournalRow, Recalled, RowMark, Wish } from './ports.ts'
 

@@ -1,8 +1,8 @@
 /**
  * The ports through which the actors use the journal and the views. Each port has at least two real implementations.
  */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Fault } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Fault } from '../../vocabulary/fault.ts'
 import type { Event } from './decider.ts'
 import type { Row, ViewChange, ViewName } from './views.ts'
 

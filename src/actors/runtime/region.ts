@@ -11,11 +11,11 @@
  *    entity's actor has read the tail, the entity is in doubt: each read reads the tail, and so does each decision
  *    before it refuses or does nothing.
  */
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
-import { type Clock } from '../../clock.ts'
-import { bounded, pause } from '../../waiting.ts'
-import type { Fault, Outcome, Refused } from '../../fault.ts'
+import { type Clock } from '../../vocabulary/clock.ts'
+import { bounded, pause } from '../../vocabulary/waiting.ts'
+import type { Fault, Outcome, Refused } from '../../vocabulary/fault.ts'
 import { createEngine } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory, memoryOf } from './memory.ts'
 import type { Kind } from './decider.ts'

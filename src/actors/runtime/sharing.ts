@@ -8,7 +8,7 @@
  * SHARING-3 an item that one process has claimed is given to no other until the claim is over; so the work of a dead
  *    process is found again.
  */
-import type { EntityKey, HostName, SlotUuid } from '../../identifiers.ts'
+import type { EntityKey, HostName, SlotUuid } from '../../vocabulary/identifiers.ts'
 import type { Measurements } from '../../wire/measurements.ts'
 import type { Position } from './ports.ts'
 import type { Row } from './views.ts'

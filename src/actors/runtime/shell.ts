@@ -5,11 +5,11 @@
  * SHELL-2 while its memory is lent, the actor handles no other message, for at most `holdMs`;
  * SHELL-3 a handler that throws stops the actor; the region answers the callers who waited.
  */
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
 import { type Ref, spawnPersistent } from 'nact'
-import type { Outcome } from '../../fault.ts'
-import { type Clock } from '../../clock.ts'
-import { bounded } from '../../waiting.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
+import { type Clock } from '../../vocabulary/clock.ts'
+import { bounded } from '../../vocabulary/waiting.ts'
 import type { Persisting } from './engine.ts'
 import { type AnyDecider, type Loan, type Memory } from './memory.ts'
 import type { Append, Verdict } from './ports.ts'

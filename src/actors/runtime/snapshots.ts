@@ -2,7 +2,7 @@
  * Decides which snapshots this program can read. A snapshot contains the memory of an actor, in the form of the program
  * that wrote it. If its schema number differs from the one here, the journal (with its archive) is read instead.
  */
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
 
 /**
  * One schema number for each kind of entity. Raise it whenever a field of the memory is added, removed, renamed or gets

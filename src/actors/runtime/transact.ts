@@ -5,9 +5,9 @@
  * change before they are lent. The plan checks the lent memories and returns `MOVED` if the guess was wrong; then
  * nothing is written, and the guess is made again. This file is the only such loop.
  */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Clock, Ids } from '../../clock.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Clock, Ids } from '../../vocabulary/clock.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import { type Draft, MOVED } from './draft.ts'
 import type { Work } from './commit.ts'
 import type { Cause } from './ports.ts'

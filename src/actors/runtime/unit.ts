@@ -9,8 +9,8 @@
  * UNIT-4 entities that are not in memory are read in one query together with the tails of all the others, which often
  *    avoids a fence.
  */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Outcome } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
 import { type AnyDecider, type Loan, type Memory, blank, unread } from './memory.ts'
 import type { Region } from './region.ts'
 import { type Counted, type Work, commit } from './commit.ts'

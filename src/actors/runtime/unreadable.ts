@@ -1,6 +1,6 @@
 /** A failed read of the store: the error with which ports reject, its log entry, and the answer to the caller. */
-import type { Fault, Outcome } from '../../fault.ts'
-import type { Log } from '../../log.ts'
+import type { Fault, Outcome } from '../../vocabulary/fault.ts'
+import type { Log } from '../../vocabulary/log.ts'
 
 /** The error with which `Journal` and `Reads` reject when the store cannot be read. The message names the cause. */
 export class Unreadable extends Error {

@@ -3,8 +3,8 @@
  * are what the actors would have written. All appends must be loaded in one transaction, since a part of an inventory
  * is inconsistent.
  */
-import type { Ids } from '../../clock.ts'
-import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
+import type { Ids } from '../../vocabulary/clock.ts'
+import type { EntityKey, HostName, InstanceUuid } from '../../vocabulary/identifiers.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { requestedCleaning } from '../arq/groups.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'

@@ -1,5 +1,5 @@
 /** What an import records of the devices of upstream that are kept, and of their hosts. Pure. */
-import { spacedJson } from '../../spacedJson.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import type { Attribute, DeviceStatus, Identity, KnownHandle } from '../deployable/messages.ts'
 import type { DeviceFacts, DeviceIdentity } from '../device/decider.ts'
 import { commandIdOf } from '../runtime/commandId.ts'

@@ -11,7 +11,7 @@
  * KEPT-4 a device has one deployable of each name, and a provider has one root (`twins.ts`). Devices that share no more
  *    than a provider are both kept where both are used.
  */
-import { pciAddressOf, pciJson } from '../../pci.ts'
+import { pciAddressOf, pciJson } from '../../vocabulary/pci.ts'
 import type { Notes } from './notes.ts'
 import {
   type UpstreamDevice,

@@ -3,8 +3,8 @@
  * that changes. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { ArqUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
-import { uuidOfHash } from '../../uuid.ts'
+import type { ArqUuid, ProfileUuid, ProjectId } from '../../vocabulary/identifiers.ts'
+import { uuidOfHash } from '../../vocabulary/uuid.ts'
 import type { Group } from '../arq/messages.ts'
 import { ARQS_MAX, askedFor } from '../arq/groups.ts'
 import type { Groups, ProfileFacts } from '../profile/decider.ts'

@@ -2,11 +2,11 @@
  * What texts of upstream mean: UUIDs, the info of attach handles, the groups of profiles. Null: it cannot be read.
  * Pure.
  */
-import { HANDLE_TYPES, type HandleType } from '../../hardware.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { isRecord } from '../../record.ts'
-import { storable, unstorable } from '../../text.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { HANDLE_TYPES, type HandleType } from '../../vocabulary/hardware.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { isRecord } from '../../vocabulary/record.ts'
+import { storable, unstorable } from '../../vocabulary/text.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import type { Groups } from '../profile/decider.ts'
 import type { Notes } from './notes.ts'
 import type { UpstreamRow, UpstreamTable, UpstreamTables } from './rows.ts'

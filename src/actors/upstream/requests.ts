@@ -14,8 +14,14 @@
  *    that is bound, or in a state that is not known, and is left out all the same, is withheld, whether the table marks
  *    it as in use or not.
  */
-import { functionOf, openClaims } from '../../attachedFunctions.ts'
-import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import { functionOf, openClaims } from '../../vocabulary/attachedFunctions.ts'
+import type {
+  ArqUuid,
+  DeployableUuid,
+  HandleUuid,
+  InstanceUuid,
+  ResourceProviderUuid,
+} from '../../vocabulary/identifiers.ts'
 import type { Bond } from '../arq/messages.ts'
 import { type Kept, type KeptHandle, keptHandlesIn } from './kept.ts'
 import type { Notes, Rule } from './notes.ts'

@@ -1,5 +1,5 @@
 /** The trees that the deployables of a device form, where their rows agree on them (data-model R1 to R5). Pure. */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import type { Tree } from '../deployable/messages.ts'
 import type { UpstreamDevice, UpstreamDeployable } from './devices.ts'
 import type { Notes } from './notes.ts'

@@ -7,8 +7,8 @@
  *    used, else the oldest. Another one of the same device is left out where nothing of it is used; otherwise it gets
  *    the provider that follows from its own name.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
-import { rpUuidOf } from '../../rpUuid.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import { rpUuidOf } from '../../vocabulary/rpUuid.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
 import { type UpstreamDevice, type Live, type UpstreamDeployable, isUsed } from './devices.ts'
 import type { Notes } from './notes.ts'

@@ -2,7 +2,7 @@
  * Adds up how long accelerators were bound, by project, resource class and period. Whole milliseconds: nothing is
  * rounded. Pure.
  */
-import type { ProjectId } from '../../identifiers.ts'
+import type { ProjectId } from '../../vocabulary/identifiers.ts'
 
 export const USAGE_PERIODS = ['total', 'month', 'day'] as const
 export type UsagePeriod = (typeof USAGE_PERIODS)[number]

@@ -9,8 +9,8 @@
  *    killed one are ignored;
  * CURSOR-5 a message that has stepped aside (BUS-6) does not count in the window.
  */
-import { type Backoff, backoffMs } from '../../waiting.ts'
-import type { Cancel, Clock } from '../../clock.ts'
+import { type Backoff, backoffMs } from '../../vocabulary/waiting.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
 import type { Partition, Reader } from './partition.ts'
 import { ASIDE_MAX, type Delivered, type StepAside } from '../port.ts'
 

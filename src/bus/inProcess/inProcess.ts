@@ -8,15 +8,15 @@
  * INPROCESS-3 a publisher waits only behind earlier publishers of the same partition, so that one full partition does
  *    not stop the others.
  */
-import { type Backoff } from '../../waiting.ts'
+import { type Backoff } from '../../vocabulary/waiting.ts'
 import { randomUUID } from 'node:crypto'
-import type { Cancel, Clock } from '../../clock.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
 
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Mangle, Member } from './cursor.ts'
 import { Cursor } from './cursor.ts'
-import { textOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { partitionOf } from '../murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'

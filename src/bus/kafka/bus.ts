@@ -1,7 +1,7 @@
 /** The bus on Kafka. */
-import { type Backoff, orLate } from '../../waiting.ts'
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import { type Backoff, orLate } from '../../vocabulary/waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import {
   type Bus,
   type ConsumeOptions,

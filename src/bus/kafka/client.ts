@@ -8,7 +8,7 @@
  */
 import type { KafkaConfig, LogEntry, RetryOptions, SASLOptions } from 'kafkajs'
 import { Kafka, logLevel } from 'kafkajs'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { KafkaOptions } from './options.ts'
 import { mendHeaders } from './headers.ts'
 import { mendTimer } from './timer.ts'

@@ -1,5 +1,5 @@
 /** Reads the dead letters on Kafka. */
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { KafkaOptions } from './options.ts'
 import { type ReadOptions, readTopics } from './read.ts'

@@ -1,5 +1,5 @@
 /** Classifies errors of kafkajs, which wraps the real cause in more general errors. */
-import { messageOf, textOf } from '../../errorText.ts'
+import { messageOf, textOf } from '../../vocabulary/errorText.ts'
 
 type Wrapped = { readonly cause?: unknown; readonly name?: string; readonly type?: string }
 const DEPTH_MAX = 8

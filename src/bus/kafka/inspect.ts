@@ -1,6 +1,6 @@
 /** Collects facts about the brokers for `accelerando doctor`, which judges them. */
 import type { Admin } from 'kafkajs'
-import { silent } from '../../log.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { CATALOGUE, CONTROL_GROUP } from '../../wire/catalogue.ts'
 import type { Gone, GroupsFacts } from './groups.ts'
 import { deleteGroups, surveyGroups } from './groups.ts'

@@ -5,8 +5,8 @@
  * retry; CURSOR-3 with a larger window, a failed message blocks the later ones of its key; CURSOR-5 a message that has
  * stepped aside does not count in the window.
  */
-import { backoffMs, type Backoff } from '../../waiting.ts'
-import type { Cancel, Clock } from '../../clock.ts'
+import { backoffMs, type Backoff } from '../../vocabulary/waiting.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
 import { ASIDE_MAX, type Delivered, type StepAside } from '../port.ts'
 
 export type LaneOptions = {

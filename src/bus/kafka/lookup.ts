@@ -2,12 +2,12 @@
  * Queries to a broker that are needed before its topics are read or written. Each uses a short connection of its own.
  */
 import type { Admin } from 'kafkajs'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { kafkaClient } from './client.ts'
 import { clusterOf, topicsOf } from './metadata.ts'
 import type { KafkaOptions } from './options.ts'
-import { systemClock } from '../../clock.ts'
-import { backoffMs, pause } from '../../waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { backoffMs, pause } from '../../vocabulary/waiting.ts'
 import {
   isLeaderUnknown,
   isMissingTopic,

@@ -13,13 +13,13 @@
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
 import { AssignerProtocol, PartitionAssigners } from 'kafkajs'
-import type { Cancel, Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Delivered } from '../port.ts'
 import { kafkaClient, METADATA_MAX_AGE_MS } from './client.ts'
 import type { KafkaOptions } from './options.ts'
 import { reasonOf } from './errors.ts'
-import { endedWithin, pause } from '../../waiting.ts'
+import { endedWithin, pause } from '../../vocabulary/waiting.ts'
 
 export type Fetched = {
   readonly partition: number

@@ -13,15 +13,15 @@
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { kafkaClient, METADATA_MAX_AGE_MS } from './client.ts'
 import type { Lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMisconfigured, isMissing, isUnpublishable, reasonOf } from './errors.ts'
 import { Unpublishable } from '../port.ts'
-import { backoffMs, createPauses, endedWithin, type Pauses } from '../../waiting.ts'
+import { backoffMs, createPauses, endedWithin, type Pauses } from '../../vocabulary/waiting.ts'
 
 export type PublisherOptions = {
   readonly options: KafkaOptions

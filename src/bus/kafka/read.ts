@@ -7,9 +7,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs'
-import type { Cancel, Clock } from '../../clock.ts'
-import { systemClock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { kafkaClient } from './client.ts'
 import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'

@@ -6,10 +6,10 @@
  * SUBSCRIPTION-3 when another member gets a partition, its lane starts no more messages and commits no position;
  * SUBSCRIPTION-4 a full lane pauses only its own partition.
  */
-import type { Cancel, Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { ConsumeOptions, Delivered } from '../port.ts'
-import { textOf } from '../../errorText.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import type { StartOffsets } from './startOffsets.ts'
 import { findStartOffsets } from './startOffsets.ts'
 import { deleteGroups } from './groups.ts'
@@ -20,7 +20,7 @@ import { Member } from './member.ts'
 import { createOwnPartitions, type OwnPartitions } from './ownPartitions.ts'
 import type { KafkaOptions } from './options.ts'
 import { isMisconfigured, reasonOf } from './errors.ts'
-import { backoffMs, createPauses, endedWithin, type Backoff, type Pauses } from '../../waiting.ts'
+import { backoffMs, createPauses, endedWithin, type Backoff, type Pauses } from '../../vocabulary/waiting.ts'
 
 export type SubscriptionOptions = {
   readonly options: KafkaOptions

@@ -9,10 +9,10 @@
  *    compressed message only when it has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know
  *    stops every reader of the partition.
  */
-import { pause } from '../../waiting.ts'
-import { systemClock } from '../../clock.ts'
+import { pause } from '../../vocabulary/waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import { lookup } from './lookup.ts'
 import { clusterOf, topicsOf } from './metadata.ts'

@@ -1,8 +1,8 @@
 /** `accelerando audit`: checks every invariant against the recorded data. */
 import { INVARIANTS, check } from '../../audit/check.ts'
 import { isJudged, unjudged } from '../../audit/needs.ts'
-import { messageOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { figuresOf } from './figures.ts'
 import { keepGarbageSmall } from '../garbage.ts'
 import { writeJournal } from './files.ts'

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import type { AuditFacts } from '../../http/system.ts'
-import { jsonIn } from '../../jsonText.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
 import type { Journal } from '../../actors/runtime/ports.ts'
 import { VERSION } from '../version.ts'
 import type { Verdict } from './text.ts'

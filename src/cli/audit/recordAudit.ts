@@ -1,8 +1,8 @@
 /** Records the result of an audit in the store that was audited. */
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
 import { type SnapshotSource, openSource } from '../../persistence/follow.ts'
 import { sqlJournal } from '../../persistence/journal.ts'
-import { orLate } from '../../waiting.ts'
+import { orLate } from '../../vocabulary/waiting.ts'
 import { auditFacts, saveAudit } from './lastAudit.ts'
 import type { Verdict } from './text.ts'
 

@@ -2,7 +2,7 @@
  * The process that reads an embedded database for an audit: see storeReader.ts. Its argument is the source, as JSON.
  */
 import { keepGarbageSmall } from '../garbage.ts'
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
 import { type Sent, readHere } from './storeTables.ts'
 

@@ -2,7 +2,7 @@
 import type { Proof, Violation } from '../../audit/evidence.ts'
 import type { Unjudged } from '../../audit/needs.ts'
 import type { Figures } from './figures.ts'
-import { visibleJson } from '../../text.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 
 export type Verdict = {
   readonly sources: readonly string[]

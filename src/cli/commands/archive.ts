@@ -1,5 +1,5 @@
 /** `accelerando archive`: moves entities that ended long ago out of the active journal, while the programs run. */
-import { DAY_MS } from '../../clock.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
 import { misused } from '../exits.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'

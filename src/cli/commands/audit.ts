@@ -9,7 +9,7 @@ import { type Flags, type Register, configured, out, withPlainErrors } from '../
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
-import { visibleJson } from '../../text.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 
 const AUDIT_FLAGS: readonly Key[] = [
   'database',

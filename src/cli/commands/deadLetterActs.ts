@@ -1,5 +1,5 @@
 /** `accelerando dead-letter show`, `replay` and `drop`: a dead letter as a control has it, and what is done with it. */
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { withPlainErrors } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'

@@ -4,11 +4,11 @@ import { endWith, misused } from '../exits.ts'
 import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
 import type { Letter } from '../../delivery/deadLetters/box.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
-import { silent } from '../../log.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { deadLetterActs } from './deadLetterActs.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
-import { visibleJson } from '../../text.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 
 const COLUMNS = columnsOf<Letter>(['id', 'time', 'topic', 'key', 'reason', 'retriedAt'])
 type List = Flags & OutputFlags & { readonly since?: string; readonly limit: string; readonly topic?: string }

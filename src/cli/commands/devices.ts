@@ -42,7 +42,7 @@ const scan = async (config: Config, io: HostIo) => {
     import('../../drivers/passable.ts'),
     import('../../drivers/index.ts'),
     import('../../drivers/pci/ruleOfUse.ts'),
-    import('../../pci.ts'),
+    import('../../vocabulary/pci.ts'),
   ])
   const { driverEnabled, whitelist, look, sysfsRoot } = pciHere(config, io)
   const seen = await look()

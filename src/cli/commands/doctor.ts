@@ -2,7 +2,7 @@
 import type { Finding } from '../doctor/check.ts'
 import { endWith, misused } from '../exits.ts'
 import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
 import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 import { URL_VARIABLE, USUAL_API } from '../config/variables.ts'

@@ -1,7 +1,7 @@
 /** `accelerando event`: shows events, as the API of a running service returns them. */
 import { misused } from '../exits.ts'
 import { EVENT_ID } from '../../actors/events.ts'
-import { inOneLine } from '../../text.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags } from '../operators/api.ts'
 import type { ReceivedEvent } from '../operators/events.ts'

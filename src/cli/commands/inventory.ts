@@ -1,7 +1,7 @@
 /** `accelerando device list`, `show`, `tree`, `enable` and `disable`: the devices that a running service knows. */
 import { DEVICE_STATUSES } from '../../actors/deployable/messages.ts'
 import { DEVICE_STATES } from '../../actors/device/standing.ts'
-import { DEVICE_TYPES } from '../../hardware.ts'
+import { DEVICE_TYPES } from '../../vocabulary/hardware.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'

@@ -1,5 +1,5 @@
 /** `accelerando profile create`, `set` and `delete`: changes the device profiles of a running service. */
-import { isRecord } from '../../record.ts'
+import { isRecord } from '../../vocabulary/record.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { confirmable, confirmed } from '../confirm.ts'
 import { out, withPlainErrors } from '../command.ts'

@@ -1,7 +1,7 @@
 /**
  * `accelerando profile`: shows the device profiles of a running service, and the differences between versions of one.
  */
-import { type Difference, differencesOf, pairOf } from '../../profileDiff.ts'
+import { type Difference, differencesOf, pairOf } from '../../vocabulary/profileDiff.ts'
 import { Failure } from '../exits.ts'
 import { type Api, type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { Profile, ProfileVersion } from '../operators/apiShapes.ts'

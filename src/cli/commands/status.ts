@@ -1,6 +1,6 @@
 /** `accelerando status`: shows whether anything is wrong now, and counts of all entities. */
-import { systemClock } from '../../clock.ts'
-import { inOneLine, visibleJson } from '../../text.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { inOneLine, visibleJson } from '../../vocabulary/text.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 import { endWith, misused } from '../exits.ts'
 import { type ApiFlags, addApiFlags, apiOf, entryOf } from '../operators/api.ts'

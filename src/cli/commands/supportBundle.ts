@@ -1,12 +1,12 @@
 /** `accelerando support-bundle`: writes an archive with facts about an installation for maintainers. */
 import { writeFile } from 'node:fs/promises'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
 import { ask } from '../ask.ts'
 import { type Flags, type Register, configured, out, outLines, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 import { hidingTokens } from '../config/inForce.ts'
 import { type ApiFlags, addApiFlags, apiOf, entryOf } from '../operators/api.ts'
-import { visibleJson } from '../../text.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 
 const USUAL_ADMIN = 'http://127.0.0.1:6671'
 type Given = Flags & ApiFlags & { readonly admin: string; readonly output?: string }

@@ -1,6 +1,6 @@
 /** `accelerando tail`: shows messages as they come, one line each. */
 import { misused } from '../exits.ts'
-import { isUuid } from '../../uuid.ts'
+import { isUuid } from '../../vocabulary/uuid.ts'
 import { join } from 'node:path'
 import type { TopicMessage } from '../../audit/evidence.ts'
 import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'

@@ -3,8 +3,8 @@
  * was kept.
  */
 import * as v from 'valibot'
-import { systemClock } from '../../clock.ts'
-import { visibleJson } from '../../text.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { outLines, withPlainErrors } from '../command.ts'
 import { misused } from '../exits.ts'

@@ -6,7 +6,7 @@ import type { CommandRow } from '../commandRow.ts'
 import { endWith, misused } from '../exits.ts'
 import { type Columns, type OutputFlags, addOutput, present } from '../output.ts'
 import type { TopicReport } from '../../bus/kafka/topics.ts'
-import { silent } from '../../log.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 

@@ -1,8 +1,8 @@
 /** Reads the file that `cards.id_table` names, in JSON or YAML. */
 import { parse } from 'yaml'
 import { type OperatorTable, readOperatorTable } from '../../drivers/cards/operatorTable.ts'
-import { messageOf } from '../../errorText.ts'
-import { jsonIn } from '../../jsonText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
 
 export const readCardsFile = (text: string): OperatorTable => {
   let given: unknown

@@ -1,7 +1,7 @@
 /** Reads the file that `cleaning.policies` names, in JSON or YAML. */
 import { parse } from 'yaml'
 import { DRIVER_NAMES } from '../../drivers/index.ts'
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import { type PoliciesRead, readCleaningPolicies } from '../../host/cleaningPolicies.ts'
 
 export const readCleaningFile = (text: string): PoliciesRead => {

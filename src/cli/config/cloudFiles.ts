@@ -1,7 +1,7 @@
 /** Where the files lie of which openstacksdk reads an entry of a `clouds.yaml`. */
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { codeOf, messageOf } from '../../errorText.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
 import type { CloudFiles } from './clouds.ts'
 
 type Read = (path: string) => string

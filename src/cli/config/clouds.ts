@@ -4,8 +4,8 @@
  * nothing here uses is a warning. Pure.
  */
 import { parse } from 'yaml'
-import { messageOf } from '../../errorText.ts'
-import { isRecord, type UnknownRecord } from '../../record.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { isRecord, type UnknownRecord } from '../../vocabulary/record.ts'
 import type { Sections } from './sections.ts'
 
 /** What an entry may say beyond the options. */

@@ -3,7 +3,7 @@
  * the default. The result is either the complete list of problems or the validated options of each part of the program.
  */
 import { homedir } from 'node:os'
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import type { KnownCard } from '../../drivers/cards/knownCards.ts'
 import type { CleaningPolicy } from '../../host/cleaningCall.ts'
 import type { DriverOptions } from '../../drivers/index.ts'

@@ -4,8 +4,8 @@
  */
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
-import { messageOf } from '../../errorText.ts'
-import { isRecord, type UnknownRecord } from '../../record.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { isRecord, type UnknownRecord } from '../../vocabulary/record.ts'
 import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
 import type { Key } from './table.ts'
 import type { Sections } from './sections.ts'

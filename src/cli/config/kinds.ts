@@ -1,7 +1,7 @@
 /** The kinds of option values: how each is parsed from text, and the rule it must satisfy. */
 import * as v from 'valibot'
-import { DAY_MS } from '../../clock.ts'
-import { readPostgresUrl } from '../../postgresUrl.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
+import { readPostgresUrl } from '../../vocabulary/postgresUrl.ts'
 import { VGPU_TYPE } from '../../drivers/nvidia/vgpuOptions.ts'
 
 /**

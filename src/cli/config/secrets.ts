@@ -1,5 +1,5 @@
 /** Removes from a text the secrets with which its reader could sign in somewhere. Pure. */
-import { readDatabaseUrl } from '../../databaseUrl.ts'
+import { readDatabaseUrl } from '../../vocabulary/databaseUrl.ts'
 import { ENV_PREFIX, type Key, KEYS, rowOf, valueOf } from './table.ts'
 import { IMPORT_FROM } from './variables.ts'
 import type { Sections } from './sections.ts'

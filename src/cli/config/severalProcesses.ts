@@ -1,6 +1,6 @@
 /** The options of a service of several processes: its connection to Kafka, and options that only such processes use. */
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
-import { DAY_MS } from '../../clock.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 import type { Sections } from './sections.ts'

@@ -2,7 +2,7 @@
  * All options, one row each. File keys, environment variables, flags, help, sample file and manual are derived from
  * this table.
  */
-import { DAY_MS } from '../../clock.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
 import { CONTROL_DEFAULTS as CONTROL } from '../../services/kernel/kernel.ts'
 import { ENROLLMENTS } from '../../actors/host/enrollment.ts'
 import { REGION_DEFAULTS as REGION } from '../../actors/runtime/region.ts'

@@ -1,5 +1,5 @@
 /** The certificates of the CAs that a user of commands trusts. */
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import { misused } from '../exits.ts'
 import { readText } from './readText.ts'
 

@@ -2,7 +2,7 @@
  * The checks of `doctor` for the services of a cloud. Without a token only Keystone is checked: the other checks would
  * all fail for the same reason.
  */
-import { silent } from '../../log.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { closer } from '../closer.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
 import { isThroughSession, type NovaAccess, novaEndpoint, openNova } from '../programs/nova.ts'

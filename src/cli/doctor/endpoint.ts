@@ -1,7 +1,7 @@
 /** Checks whether others can find this service: its endpoint in the service catalogue, and whether it answers there. */
 import * as v from 'valibot'
-import { textOf } from '../../errorText.ts'
-import { jsonIn } from '../../jsonText.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
 import { NotInCatalogue } from '../../neighbours/openstack/send.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
 import { SERVICE_TYPE } from '../programs/cloud.ts'

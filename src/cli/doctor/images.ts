@@ -1,8 +1,8 @@
 /** Checks the image service: whether it can be reached, and whether this service may read images there. */
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import { type NoImage, noImage } from '../../images.ts'
-import { silent } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { type NoImage, noImage } from '../../vocabulary/images.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { createGlance, type GlanceOptions, IMAGE_SERVICE } from '../../neighbours/images/glance.ts'
 import { NotInCatalogue } from '../../neighbours/openstack/send.ts'
 import { closer } from '../closer.ts'

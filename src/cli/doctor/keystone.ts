@@ -1,6 +1,6 @@
 /** Checks Keystone: whether it gives this service a token, the roles of that token, and whether both clocks agree. */
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { readToken } from '../../neighbours/openstack/answers.ts'
 import { authRequest } from '../../neighbours/openstack/credentials.ts'
 import { type Answer, createSender } from '../../neighbours/openstack/send.ts'

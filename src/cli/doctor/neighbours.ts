@@ -1,9 +1,9 @@
 /** Checks of the API of a control process, and of Placement with the account of this service. */
 import { ofNova } from '../../actors/placement/ofNova.ts'
 import type { PlacementError, Provider, PlacementResult } from '../../actors/placement/port.ts'
-import { messageOf } from '../../errorText.ts'
-import type { Clock } from '../../clock.ts'
-import { silent } from '../../log.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { createPlacement, versionOf } from '../../neighbours/openstack/placement.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createSession } from '../../neighbours/openstack/session.ts'

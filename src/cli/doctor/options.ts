@@ -1,5 +1,5 @@
 /** The input of `doctor`: the configuration of the service, and which optional checks to make. */
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import type { Config } from '../config/config.ts'
 
 export type DoctorOptions = Pick<

@@ -7,10 +7,10 @@
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { Cancel, Clock } from '../../clock.ts'
-import { codeOf, messageOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
-import { backoffMs } from '../../waiting.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { backoffMs } from '../../vocabulary/waiting.ts'
 
 export type HotplugParts = {
   readonly log: Log

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import * as v from 'valibot'
-import { codeOf } from '../../errorText.ts'
+import { codeOf } from '../../vocabulary/errorText.ts'
 import type { HostIo } from '../../drivers/driver.ts'
 import { ProgramFailed } from '../../drivers/programFailed.ts'
 import { CLAIM, CONFIG, type Recording, type Tree } from '../../drivers/recording.ts'

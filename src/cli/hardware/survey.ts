@@ -4,13 +4,13 @@
  */
 import { reconcile } from '../../actors/inventory/reconcile.ts'
 import { host as hostDecider } from '../../actors/host/decider.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
 import type { Driver, HostIo, LeftOut } from '../../drivers/driver.ts'
 import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
-import type { ReportedDevice } from '../../hardware.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
 import { type Section, Watch, type WatchOptions } from '../../host/sections.ts'
-import { canonicalInfo, formatPciAddress, pciAddressOf } from '../../pci.ts'
-import { jsonIn } from '../../jsonText.ts'
+import { canonicalInfo, formatPciAddress, pciAddressOf } from '../../vocabulary/pci.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
 
 export type SurveyedDriver = {
   readonly driver: string

@@ -4,7 +4,7 @@
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import { readText } from '../config/readText.ts'
 import { type Assignment, type ConfProblem, readOslo } from '../oslo/osloFile.ts'
 

@@ -1,9 +1,9 @@
 /** Finds, in Nova's configuration, the devices that its compute service uses itself. Pure. */
 import type { WhitelistEntry } from '../../drivers/pci/whitelist.ts'
 import { readWhitelist } from '../../drivers/pci/whitelist.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
-import { isRecord, type UnknownRecord } from '../../record.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
+import { isRecord, type UnknownRecord } from '../../vocabulary/record.ts'
 import type { ConfProblem } from '../oslo/osloFile.ts'
 import type { Name, Setting, Settings } from '../oslo/settings.ts'
 

@@ -5,7 +5,7 @@ import { findInterfaces } from '../../drivers/pci/interfaces.ts'
 import type { SeenFunction } from '../../drivers/pci/scan.ts'
 import type { PciFunction } from '../../drivers/pci/sysfs.ts'
 import { matchesEntry } from '../../drivers/pci/whitelist.ts'
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { NovaDevices, NovaSpec } from './novaDevices.ts'
 
 export type Overlap = {

@@ -4,8 +4,8 @@
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import { type LabelsOf, METRICS, METRIC_PREFIX, type MetricName, type MetricRow, type NameOf } from './metricsTable.ts'
-import { systemClock } from '../../clock.ts'
-import { bounded } from '../../waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { bounded } from '../../vocabulary/waiting.ts'
 
 export type Shown<Name extends MetricName> = number | readonly (readonly [LabelsOf<Name>, number])[]
 export type Meter = {

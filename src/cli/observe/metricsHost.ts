@@ -3,7 +3,7 @@
  * create an unbounded number of series.
  */
 import type { Driver } from '../../drivers/driver.ts'
-import { HEALTHS, QUANTITIES, type Quantity } from '../../health.ts'
+import { HEALTHS, QUANTITIES, type Quantity } from '../../vocabulary/health.ts'
 import type { Host } from '../../host/host.ts'
 import type { OrderEnded } from '../../host/orders.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'

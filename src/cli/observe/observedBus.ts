@@ -1,6 +1,6 @@
 /** Wraps the bus and records how long publishing takes, the messages per topic, and the traces they belong to. */
 import type { Bus } from '../../bus/port.ts'
-import { type Tracer, untraced } from '../../trace.ts'
+import { type Tracer, untraced } from '../../vocabulary/trace.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { readDeadLetter } from '../../wire/message.ts'

@@ -1,6 +1,6 @@
 /** Enables tracing when the standard `OTEL_*` variables ask for it. While it is off, no tracing library is loaded. */
-import type { Log } from '../../log.ts'
-import { untraced } from '../../trace.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { untraced } from '../../vocabulary/trace.ts'
 import { type Environment, type Telemetry, traceSettings } from './telemetrySettings.ts'
 
 const OFF: Telemetry = { tracer: untraced, close: async () => {} }

@@ -31,10 +31,10 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { systemClock } from '../../clock.ts'
-import { endedWithin } from '../../waiting.ts'
-import type { Log } from '../../log.ts'
-import { NO_SPAN, type Span, type SpanKind as Kind, type Tracer } from '../../trace.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { endedWithin } from '../../vocabulary/waiting.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { NO_SPAN, type Span, type SpanKind as Kind, type Tracer } from '../../vocabulary/trace.ts'
 import type { Telemetry, TraceSettings } from './telemetrySettings.ts'
 
 const KINDS: Readonly<Record<Kind, SpanKind>> = {

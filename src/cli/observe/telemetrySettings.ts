@@ -2,7 +2,7 @@
  * Trace settings, read from the standard `OTEL_*` variables. The exporter reads the variables about its destination
  * itself.
  */
-import type { Tracer } from '../../trace.ts'
+import type { Tracer } from '../../vocabulary/trace.ts'
 
 export type Telemetry = {
   readonly tracer: Tracer

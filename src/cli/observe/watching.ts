@@ -1,8 +1,8 @@
 /** The observability of a program: metrics always, traces when they are enabled. */
 import type { ControlPlane } from '../../services/controlPlane.ts'
 import type { Bus } from '../../bus/port.ts'
-import type { Log } from '../../log.ts'
-import type { Tracer } from '../../trace.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import type { Tracer } from '../../vocabulary/trace.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { Closer } from '../closer.ts'
 import { type Meter, openMeter, showProcess } from './metrics.ts'

@@ -1,6 +1,6 @@
 /** The parts of API documents that the commands read. */
 import type * as v from 'valibot'
-import type { DeepReadonly } from '../../deepReadonly.ts'
+import type { DeepReadonly } from '../../vocabulary/deepReadonly.ts'
 import type { Explanation as ExplanationSchema } from '../../http/explanationSchema.ts'
 import type { HostDetail as HostDetailSchema } from '../../http/hostSchema.ts'
 import type { Capacity as CapacitySchema } from '../../http/routes/capacity.ts'

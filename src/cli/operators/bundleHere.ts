@@ -1,6 +1,6 @@
 /** The support bundle of a running program, made by itself with the rights of the caller. */
-import { systemClock } from '../../clock.ts'
-import { done, refuse } from '../../fault.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { done, refuse } from '../../vocabulary/fault.ts'
 import type { File } from '../../http/system.ts'
 import { examine } from '../doctor/doctor.ts'
 import { hidingTokens } from '../config/inForce.ts'

@@ -1,5 +1,5 @@
 /** Lines for a terminal about how an attach handle is cleaned between requests, and about its last cleaning. Pure. */
-import { inOneLine } from '../../text.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
 import type { HandleDetail } from './apiShapes.ts'
 
 const lastCleaning = ({ under_way: underWay, last }: HandleDetail['cleaning']): string => {

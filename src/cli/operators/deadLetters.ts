@@ -2,11 +2,11 @@
 import { kafkaBus } from '../../bus/kafka/bus.ts'
 import { readLetters } from '../../bus/kafka/deadLetters.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
 import { type Letter, letterBox } from '../../delivery/deadLetters/box.ts'
 import { refusalOf, retryLetters } from '../../delivery/deadLetters/handle.ts'
-import type { Log } from '../../log.ts'
-import { inOneLine } from '../../text.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
 
 export type Listed = { readonly since: number | null; readonly limit: number; readonly topic: string | null }
 export type Wanted = { readonly ids: readonly string[]; readonly all: boolean; readonly topic: string | null }

@@ -1,5 +1,5 @@
 /** The output of `--debug`: the heads of requests and answers, without secrets. */
-import { inOneLine } from '../../text.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 

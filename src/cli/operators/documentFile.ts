@@ -2,7 +2,7 @@
 import { misused } from '../exits.ts'
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 
 /** Throws an error with a message of one line that names the file. */
 export const documentIn = (file: string): unknown => {

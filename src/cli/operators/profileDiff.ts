@@ -1,5 +1,5 @@
 /** Writes the differences between two versions of a device profile as lines. */
-import type { Difference, Differences, Pair } from '../../profileDiff.ts'
+import type { Difference, Differences, Pair } from '../../vocabulary/profileDiff.ts'
 import type { ProfileVersion } from './apiShapes.ts'
 
 /** `group 0 resources:FPGA`, or the name of a field. */

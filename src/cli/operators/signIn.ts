@@ -4,9 +4,9 @@
  */
 import { Failure, misused } from '../exits.ts'
 import { homedir } from 'node:os'
-import { systemClock } from '../../clock.ts'
-import { messageOf } from '../../errorText.ts'
-import { silent } from '../../log.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { createSender, Unanswered } from '../../neighbours/openstack/send.ts'
 import { createSession, NoToken } from '../../neighbours/openstack/session.ts'
 import { usersClouds } from '../config/cloudFiles.ts'

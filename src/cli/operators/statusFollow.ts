@@ -1,8 +1,8 @@
 /** `accelerando status --follow`: prints the status page again whenever something changes. */
-import type { Clock } from '../../clock.ts'
-import { messageOf } from '../../errorText.ts'
-import { inOneLine } from '../../text.ts'
-import { pause } from '../../waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
+import { pause } from '../../vocabulary/waiting.ts'
 import { Failure } from '../exits.ts'
 
 /** The counts of the service may be one second old, so a shorter interval shows nothing more. */

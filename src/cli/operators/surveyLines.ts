@@ -1,8 +1,8 @@
 /** The output of `accelerando device scan` about the devices that drivers find. Pure. */
 import type { ScannedDevice } from '../../drivers/pci/scan.ts'
 import type { Passable } from '../../drivers/passable.ts'
-import type { ReportedDevice } from '../../hardware.ts'
-import { visibleJson } from '../../text.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 import { rendered, tableOf } from '../output.ts'
 import { FOUND, type Found, OWNER } from './foundRows.ts'
 import { addressOf, type SurveyedDriver } from '../hardware/survey.ts'

@@ -1,6 +1,6 @@
 /** Formats one message as one line of text. Pure. */
 import type { TopicMessage } from '../../audit/evidence.ts'
-import { inOneLine } from '../../text.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
 
 /** The most informative fields of an event, an order or a report, in the order in which they are shown. */
 const SHOWN = [

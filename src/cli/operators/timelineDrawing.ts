@@ -3,7 +3,7 @@
  * previous step. Pure.
  */
 import type { Timeline } from './apiShapes.ts'
-import { visibleJson } from '../../text.ts'
+import { visibleJson } from '../../vocabulary/text.ts'
 
 const COLUMNS = 40
 /** A longer time without a step is drawn only this long, so that fast steps remain visible. */

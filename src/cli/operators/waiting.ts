@@ -1,8 +1,8 @@
 /** `--wait`: after a request was accepted, waits until the work is finished or the time is over. */
-import { systemClock } from '../../clock.ts'
-import { messageOf } from '../../errorText.ts'
-import { inOneLine } from '../../text.ts'
-import { bounded, createPauses } from '../../waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
+import { bounded, createPauses } from '../../vocabulary/waiting.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { Failure, misused } from '../exits.ts'
 import type { ApiFlags } from './api.ts'

@@ -1,10 +1,10 @@
 /** The admin listener: metrics, readiness with detail, and the paths through which tests inject failures. */
 import { type Doors, adminApp } from '../../http/admin.ts'
 import { isLoopback } from '../../http/gate.ts'
-import { systemClock, systemIds } from '../../clock.ts'
+import { systemClock, systemIds } from '../../vocabulary/clock.ts'
 import type { Host } from '../../host/host.ts'
 import { unserved } from '../../http/unserved.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Store } from '../../persistence/store.ts'
 import type { Config } from '../config/config.ts'
 import { type Listening, listenOrElsewhere } from './listen.ts'

@@ -6,11 +6,11 @@
  *    each for others;
  * ARCHIVER-3 a failed round is logged, and the next one continues where it ended.
  */
-import type { Clock, Ids } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
+import type { Clock, Ids } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Store } from '../../persistence/store.ts'
-import { createPauses } from '../../waiting.ts'
+import { createPauses } from '../../vocabulary/waiting.ts'
 
 export type Archiver = {
   /** Runs one round. Resolves to the number of moved rows; null: another process archives. */

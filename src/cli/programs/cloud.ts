@@ -4,11 +4,11 @@
  */
 import type { Nova, NovaServers } from '../../actors/neighbours.ts'
 import type { Placement } from '../../actors/placement/port.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import type { Identify } from '../../http/identity.ts'
 import { noauth } from '../../http/identity.ts'
 import { tokenIdentity } from '../../http/tokenIdentity.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { novaThrough } from '../../neighbours/nova.ts'
 import { COMPUTE_SERVICE } from '../../neighbours/novaCall.ts'
 import { serversThrough } from '../../neighbours/novaServers.ts'

@@ -1,8 +1,8 @@
 /** The listener of the console: pages for people, who must sign in there if the API requires it. */
-import { systemClock, systemIds } from '../../clock.ts'
+import { systemClock, systemIds } from '../../vocabulary/clock.ts'
 import { errorAnswer } from '../../http/faults.ts'
 import { gateOf } from '../../http/gate.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { issueToken, revokeToken } from '../../neighbours/openstack/passwordToken.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createUi } from '../../ui/app.ts'

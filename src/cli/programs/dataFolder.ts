@@ -3,8 +3,8 @@
  */
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { codeOf, messageOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { exposedOn } from './exposure.ts'
 import { StartProblem } from './startProblem.ts'
 

@@ -1,7 +1,7 @@
 /** Opens a database that may become available shortly after the program starts. */
-import { pause } from '../../waiting.ts'
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import { pause } from '../../vocabulary/waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { openStore } from '../../persistence/open.ts'
 import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import type { Store } from '../../persistence/store.ts'

@@ -5,7 +5,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 
 type Facts = { readonly uid: number; readonly gid: number; readonly mode: number }
 export type User = { readonly uid: number; readonly gid: number }

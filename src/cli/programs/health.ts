@@ -2,10 +2,10 @@
  * Checks periodically whether another service answers. Only one check runs at a time, and each change of state is
  * logged.
  */
-import type { Clock } from '../../clock.ts'
-import { messageOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
-import { repeatedly } from '../../waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { repeatedly } from '../../vocabulary/waiting.ts'
 
 export type Health = {
   /** Null: it answers. Otherwise a short reason. */

@@ -6,10 +6,10 @@
  */
 import { kafkaBus } from '../../bus/kafka/bus.ts'
 import type { Bus, ConsumeOptions, Consumer } from '../../bus/port.ts'
-import { shifted, systemClock } from '../../clock.ts'
+import { shifted, systemClock } from '../../vocabulary/clock.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { type Closer, closer } from '../closer.ts'
 import type { Config, Demo } from '../config/config.ts'
 import { demoHosts } from './demo.ts'

@@ -1,10 +1,10 @@
 /** The folder of a host program. Only one process may use it at a time, and it always belongs to the same host. */
-import { codeOf, messageOf } from '../../errorText.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { type FolderLock, lockFolder } from '../../persistence/folderLock.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { makeDataFolder } from './dataFolder.ts'
 import { StartProblem } from './startProblem.ts'
 

@@ -3,14 +3,14 @@
  * first, then the program joins its consumer groups; both are retried until they succeed. An error that only an
  * operator can fix stops the start. Topics that somebody deletes later are created again.
  */
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import type { KafkaBus } from '../../bus/kafka/bus.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { createTopics } from '../../bus/kafka/topics.ts'
 import { isMisconfigured, isMissing } from '../../bus/kafka/errors.ts'
-import { type Clock } from '../../clock.ts'
-import { bounded, pause } from '../../waiting.ts'
-import type { Log } from '../../log.ts'
+import { type Clock } from '../../vocabulary/clock.ts'
+import { bounded, pause } from '../../vocabulary/waiting.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Sections } from '../config/sections.ts'
 import { StartProblem } from './startProblem.ts'
 

@@ -3,7 +3,7 @@ import { getRequestListener } from '@hono/node-server'
 import { type IncomingMessage, createServer } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
 import type { Unserved } from '../../http/unserved.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 
 /** The request handler, which Hono applications implement. */
 export type App = { readonly fetch: (request: Request) => Response | Promise<Response> }

@@ -2,10 +2,10 @@
  * Checks at the start, and from time to time, whether the catalogue has the services that this program would use, and
  * logs changes.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
-import { repeatedly } from '../../waiting.ts'
+import { repeatedly } from '../../vocabulary/waiting.ts'
 import type { Closer } from '../closer.ts'
 
 type Parts = {

@@ -7,13 +7,13 @@
  *    then used in place of that of the session;
  * NOVA-ACCOUNT-3 in all cases Nova is asked through a circuit breaker, with the CA certificates of the cloud.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { COMPUTE_SERVICE, directly, inCatalogue, type NovaCall } from '../../neighbours/novaCall.ts'
 import { createCircuit } from '../../neighbours/openstack/circuit.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
-import { repeatedly } from '../../waiting.ts'
+import { repeatedly } from '../../vocabulary/waiting.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { ASKED_AGAIN_MS } from './session.ts'

@@ -6,7 +6,7 @@
 import { membersOf } from '../../bus/kafka/groups.ts'
 import { lookup } from '../../bus/kafka/lookup.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { CONTROL_GROUP } from '../../wire/catalogue.ts'
 import { StartProblem } from './startProblem.ts'
 

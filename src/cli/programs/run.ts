@@ -1,5 +1,5 @@
 /** Runs the service until it receives a stop signal, or the tour until its last step. */
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Config } from '../config/config.ts'
 import { calledBy } from './calledBy.ts'
 import { type Running, start } from './start.ts'

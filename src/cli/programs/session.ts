@@ -1,10 +1,10 @@
 /** The session of a program with the cloud, and the services of the cloud that do not answer. */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createSession, type Session, type SessionOptions } from '../../neighbours/openstack/session.ts'
 import { createStream } from '../../neighbours/openstack/stream.ts'
-import { repeatedly } from '../../waiting.ts'
+import { repeatedly } from '../../vocabulary/waiting.ts'
 import type { Closer } from '../closer.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
 

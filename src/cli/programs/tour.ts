@@ -1,7 +1,7 @@
 /** Performs one bind as Nova would, over HTTP. A step that fails prints what it expected. */
-import { systemClock } from '../../clock.ts'
-import { messageOf } from '../../errorText.ts'
-import { pause } from '../../waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { pause } from '../../vocabulary/waiting.ts'
 import { ask } from '../ask.ts'
 
 export type HeardEvent = {

@@ -1,7 +1,7 @@
 /** Runs a program until it receives a stop signal. */
-import { type Clock, systemClock } from '../../clock.ts'
-import { codeOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
+import { type Clock, systemClock } from '../../vocabulary/clock.ts'
+import { codeOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { complain } from '../command.ts'
 import { databaseAway } from '../databaseAway.ts'
 import type { Config } from '../config/config.ts'

@@ -2,7 +2,7 @@
  * `accelerando migrate --adopt`, for a database that has lost acknowledged rows: shows the lost rows, withholds each
  * attach handle that they name, and lets the controls write again. The controls may run meanwhile.
  */
-import { silent } from '../../log.ts'
+import { silent } from '../../vocabulary/log.ts'
 import { REMEMBERED_MAX } from '../../persistence/incarnation.ts'
 import type { LostRow } from '../../persistence/lostRow.ts'
 import { openStore } from '../../persistence/open.ts'

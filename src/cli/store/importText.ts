@@ -2,7 +2,7 @@
 import type { PlannedDevice } from '../../actors/upstream/inventoryPlan.ts'
 import { type Note, RULES } from '../../actors/upstream/notes.ts'
 import type { Plan } from '../../actors/upstream/plan.ts'
-import { inOneLine } from '../../text.ts'
+import { inOneLine } from '../../vocabulary/text.ts'
 
 const STATES = { initial: 'Initial', unbound: 'Unbound', bound: 'Bound', failed: 'BindFailed' } as const
 

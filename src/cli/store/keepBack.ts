@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../../actors/control.ts'
 import type { Adopted, Adoption, Adoptions, NamedRow, Withheld } from '../../services/deployables/adoption.ts'
-import { systemIds } from '../../clock.ts'
+import { systemIds } from '../../vocabulary/clock.ts'
 
 type Out = (line: string) => void
 

@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { REASON } from '../../persistence/incarnation.ts'
 import { recordsOn, goneFrom } from '../../persistence/incarnationSql.ts'
 import { postgresDatabase } from '../../persistence/postgres/postgres.ts'

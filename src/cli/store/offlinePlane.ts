@@ -1,8 +1,8 @@
 /** A control plane over a store for a command: it has no bus, no Nova and no image store. */
 import { type ControlPlane, openControlPlane } from '../../services/controlPlane.ts'
-import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
-import { noImage } from '../../images.ts'
-import type { Log } from '../../log.ts'
+import { type Clock, type Ids, systemClock, systemIds } from '../../vocabulary/clock.ts'
+import { noImage } from '../../vocabulary/images.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { Store } from '../../persistence/store.ts'
 
 const REAL = { clock: systemClock, ids: systemIds }

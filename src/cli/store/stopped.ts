@@ -4,7 +4,7 @@
  */
 import { misused } from '../exits.ts'
 import { rebuild } from '../../actors/entities.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { openStore } from '../../persistence/open.ts'
 import type { Config } from '../config/config.ts'
 import { seed } from './seed.ts'

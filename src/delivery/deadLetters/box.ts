@@ -11,9 +11,9 @@
  *    clock is behind is kept as long as any other.
  */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
-import type { LetterUuid } from '../../identifiers.ts'
-import { uuidOfHash } from '../../uuid.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { LetterUuid } from '../../vocabulary/identifiers.ts'
+import { uuidOfHash } from '../../vocabulary/uuid.ts'
 import type { DeadLetter } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { readTimedLetter } from '../../wire/message.ts'

@@ -11,7 +11,7 @@
  *    it says who dropped it, when and why. The last mark counts.
  */
 import type { Bus } from '../../bus/port.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import { CATALOGUE, type DeadLetter } from '../../wire/catalogue.ts'
 import { handledRecord } from '../../wire/handledLetter.ts'
 import type { Letter } from './box.ts'

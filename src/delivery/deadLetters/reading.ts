@@ -1,9 +1,9 @@
 /** Reads the dead letters on their topic, and goes on reading them (LETTERS-1, LETTERS-2). */
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
-import type { Log } from '../../log.ts'
-import { type Backoff, backoffMs, createPauses, endedWithin } from '../../waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { type Backoff, backoffMs, createPauses, endedWithin } from '../../vocabulary/waiting.ts'
 import type { Box, Taken } from './box.ts'
 
 /** Reads the topic from its beginning until `signal` is aborted. Rejects when that is not possible. */

@@ -1,8 +1,8 @@
 /** The parts and options of the streams of events. */
 import { type Hints, noHints } from '../../actors/runtime/hints.ts'
 import type { Journal, Landmarks } from '../../actors/runtime/ports.ts'
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { RELAY } from '../relay/options.ts'
 import type { LettersOf } from './entries.ts'
 

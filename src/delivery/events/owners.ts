@@ -4,7 +4,7 @@ import type { Arq } from '../../actors/arq/state.ts'
 import { arqsOf, projectGiven } from '../../actors/eventAudience.ts'
 import { blank, idOf, kindOf, recallInto } from '../../actors/runtime/memory.ts'
 import type { FeedRow, Journal } from '../../actors/runtime/ports.ts'
-import type { ArqUuid, ProjectId } from '../../identifiers.ts'
+import type { ArqUuid, ProjectId } from '../../vocabulary/identifiers.ts'
 import type { OwnerOf } from './entries.ts'
 
 /** About 10 MB. */

@@ -8,9 +8,9 @@
  * READER-3 after a possible failover of the database, the last row that was sent must still exist. If it does not, or
  *    rows after it are in the archive, the ring starts empty, and every stream tells its client (`reset`).
  */
-import type { Cancel } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import { type Pauses, backoffMs, createPauses } from '../../waiting.ts'
+import type { Cancel } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { type Pauses, backoffMs, createPauses } from '../../vocabulary/waiting.ts'
 import type { Settings } from './options.ts'
 import type { Pages } from './pages.ts'
 import { Ring } from './ring.ts'

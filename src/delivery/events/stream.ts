@@ -11,9 +11,9 @@
  *    caller is no more accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
  */
 import type { EventStream, IdentifyAgain, Lost, Portion, PublishedEvent, StreamEnding } from '../../actors/events.ts'
-import type { Cancel } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import { createPauses } from '../../waiting.ts'
+import type { Cancel } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { createPauses } from '../../vocabulary/waiting.ts'
 import type { Audience, Entry, Shows } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Pages } from './pages.ts'

@@ -9,9 +9,9 @@
  * LEASE-4 a process that steps aside releases the lease and does not ask for it for a while.
  */
 import type { Sharing } from '../../actors/runtime/sharing.ts'
-import type { Cancel, Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
-import { textOf } from '../../errorText.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 
 /** One uninterrupted holding of the lease, compared by identity. */
 export type Tenure = { readonly epoch: number }

@@ -3,10 +3,10 @@
  * goes on.
  */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { deadLetterRecord, MESSAGE_MAX_BYTES } from '../../wire/message.ts'
-import { textOf } from '../../errorText.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 
 /** The row from which a message follows. */
 export type Mark = Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>

@@ -2,10 +2,10 @@
  * The rounds of the relay: read, publish, remember; one after another, and only while the lease is trusted. The rules:
  * `relay.ts`.
  */
-import { type Pauses, backoffMs, createPauses } from '../../waiting.ts'
+import { type Pauses, backoffMs, createPauses } from '../../vocabulary/waiting.ts'
 import type { Append, FeedRow, Position } from '../../actors/runtime/ports.ts'
-import type { Cancel } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
+import type { Cancel } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { Leasehold, type Tenure } from './lease.ts'
 import type { RelayState, Settings } from './options.ts'
 import { recordsOf } from './records.ts'

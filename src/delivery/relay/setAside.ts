@@ -9,9 +9,9 @@
  */
 import { commandIdOf } from '../../actors/runtime/commandId.ts'
 import { Unpublishable, type Bus } from '../../bus/port.ts'
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { deadLetterRecord } from '../../wire/message.ts'
 

@@ -15,13 +15,13 @@
  *    This also holds if the lease was not trusted at that moment: the relay may renew it, and then no other relay
  *    publishes these states again.
  */
-import { type Pauses, createPauses } from '../../waiting.ts'
+import { type Pauses, createPauses } from '../../vocabulary/waiting.ts'
 import type { Latest } from '../../actors/latest.ts'
 import type { FeedRow, Journal, Position } from '../../actors/runtime/ports.ts'
-import type { Cancel, Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Cancel, Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
-import { textOf } from '../../errorText.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { fitting, type Mark } from './records.ts'
 import type { SetAside } from './setAside.ts'
 

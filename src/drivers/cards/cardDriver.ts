@@ -2,9 +2,9 @@
  * A driver of cards that consist of one PCI function each and are handed to a guest as a whole. What it offers is data
  * (`cardKinds.ts`).
  */
-import type { ReportedDevice } from '../../hardware.ts'
-import type { HostName } from '../../identifiers.ts'
-import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { formatPciAddress, type PciAddress, pciJson } from '../../vocabulary/pci.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { MEASURING, type MeasuringPrograms } from '../programs.ts'
 import { measuresPci } from '../pci/measured.ts'

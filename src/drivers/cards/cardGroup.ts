@@ -1,5 +1,5 @@
 /** The short form in which the cards that are known by their PCI ids are written down. */
-import type { DeviceType } from '../../hardware.ts'
+import type { DeviceType } from '../../vocabulary/hardware.ts'
 
 /**
  * `ids: name`, several ids with blanks between them. A virtual function is written `id<of`, a range `first-last`, and

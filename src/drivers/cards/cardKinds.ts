@@ -2,15 +2,15 @@
  * How cards that consist of one PCI function are offered, by driver (drivers.md 2, 3 and 7.2). Pure: rules, no access
  * to the host.
  */
-import type { DeviceType } from '../../hardware.ts'
-import { spacedJson } from '../../spacedJson.ts'
+import type { DeviceType } from '../../vocabulary/hardware.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import { traitName } from '../names.ts'
 import type { MeasuringPrograms } from '../programs.ts'
 import { nvidiaSmi } from '../measuring/nvidiaSmi.ts'
 import { npuSmi } from '../measuring/npuSmi.ts'
 import type { Tool } from '../pci/measured.ts'
 import type { PciFunction } from '../pci/sysfs.ts'
-import { VENDOR_NAMES } from '../../vendors.ts'
+import { VENDOR_NAMES } from '../../vocabulary/vendors.ts'
 import { type KnownCard, TABLE_DRIVER } from './knownCards.ts'
 
 /** What is reported of a card besides its name, its model and its attach handle. */

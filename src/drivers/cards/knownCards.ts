@@ -2,8 +2,8 @@
  * The PCI cards that are known by their ids: a row says what a card is, the drivers say how such cards are offered.
  * Operators add rows in a file (`cards.id_table`). Pure.
  */
-import type { DeviceType } from '../../hardware.ts'
-import { hexNumber, hexText } from '../../pci.ts'
+import type { DeviceType } from '../../vocabulary/hardware.ts'
+import { hexNumber, hexText } from '../../vocabulary/pci.ts'
 import type { Group } from './cardGroup.ts'
 import { GROUPS } from './cardRows.ts'
 

@@ -1,8 +1,8 @@
 /** The rows that an operator adds to the table of known cards (`cards.id_table`), a list of cards. Pure. */
 import * as v from 'valibot'
-import { DEVICE_TYPES } from '../../hardware.ts'
-import { hexNumber, hexText } from '../../pci.ts'
-import { brokenText, NAME_LIMIT } from '../../text.ts'
+import { DEVICE_TYPES } from '../../vocabulary/hardware.ts'
+import { hexNumber, hexText } from '../../vocabulary/pci.ts'
+import { brokenText, NAME_LIMIT } from '../../vocabulary/text.ts'
 import { RESOURCE_CLASS } from '../pci/whitelist.ts'
 import { type KnownCard, TABLE_DRIVER } from './knownCards.ts'
 

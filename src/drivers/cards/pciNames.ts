@@ -2,7 +2,7 @@
  * The names of PCI devices as `lspci` prints them, from the file `pci.ids` of the host, for what people read. Nothing
  * is decided by them.
  */
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import { readIfThere } from '../files.ts'
 import type { HostIo } from '../driver.ts'
 import type { KnownCard } from './knownCards.ts'

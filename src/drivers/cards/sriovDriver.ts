@@ -7,17 +7,17 @@
  *    other means;
  * SRIOV-2 of a card that the table gives to `id_table_driver`, which offers it whole, virtual functions are offered.
  */
-import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
-import type { HostName } from '../../identifiers.ts'
-import { comparePci, formatPciAddress, pciJson } from '../../pci.ts'
-import { spacedJson } from '../../spacedJson.ts'
+import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../vocabulary/hardware.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { comparePci, formatPciAddress, pciJson } from '../../vocabulary/pci.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { passedHandle, passThrough, withNetwork } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { resourceClassOf } from './cardKinds.ts'
-import { VENDOR_NAMES } from '../../vendors.ts'
+import { VENDOR_NAMES } from '../../vocabulary/vendors.ts'
 import { type KnownCard, type Lookup, TABLE_DRIVER } from './knownCards.ts'
 import { interfacesOf } from '../pci/nicInterfaces.ts'
 import { type Mappings, mappedTo } from './nicMappings.ts'

@@ -1,5 +1,5 @@
 /** The Alveo cards of a host: their functions, and which of them a guest gets (XILINX-3 of `xilinxFpga.ts`). */
-import { formatPciAddress, hexNumber, hexText } from '../../pci.ts'
+import { formatPciAddress, hexNumber, hexText } from '../../vocabulary/pci.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import type { HostIo } from '../driver.ts'
 import { readIfThere } from '../files.ts'

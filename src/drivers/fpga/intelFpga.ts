@@ -10,11 +10,11 @@
  * INTEL-3 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an
  *    unknown state.
  */
-import type { LoadedFacts, ReportedDevice } from '../../hardware.ts'
-import type { DeployableName, HostName } from '../../identifiers.ts'
-import { BadImage } from '../../images.ts'
-import { formatPciAddress, hexNumber, type PciAddress, pciJson } from '../../pci.ts'
-import { spacedJson } from '../../spacedJson.ts'
+import type { LoadedFacts, ReportedDevice } from '../../vocabulary/hardware.ts'
+import type { DeployableName, HostName } from '../../vocabulary/identifiers.ts'
+import { BadImage } from '../../vocabulary/images.ts'
+import { formatPciAddress, hexNumber, type PciAddress, pciJson } from '../../vocabulary/pci.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { readIfThere } from '../files.ts'

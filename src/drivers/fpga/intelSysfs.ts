@@ -3,7 +3,7 @@
  * tree of the OPAE kernel driver (`fpga/intel-fpga-dev.N`) and the one of the kernel's own driver
  * (`fpga_region/regionN`) say the same in other places.
  */
-import { type PciAddress, formatPciAddress } from '../../pci.ts'
+import { type PciAddress, formatPciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
 import { pciFolder } from '../pci/sysfs.ts'

@@ -8,9 +8,9 @@
  * LOADED-2 of a card that is not found while another one has its place, nothing is known any more: it was without
  *    power.
  */
-import { Card, likeness, remembered } from '../../card.ts'
-import type { LoadedFacts } from '../../hardware.ts'
-import type { DeployableName } from '../../identifiers.ts'
+import { Card, likeness, remembered } from '../../vocabulary/card.ts'
+import type { LoadedFacts } from '../../vocabulary/hardware.ts'
+import type { DeployableName } from '../../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { oneAtATime, readByRules, readIfThere } from '../files.ts'

@@ -2,8 +2,8 @@
  * The header of an image for AMD's Alveo cards (`xclbin`, struct `axlf` of XRT): 8 bytes that name the format, a
  * signature, and a header of 152 bytes that holds, among others, the UUID of the image.
  */
-import { storable } from '../../text.ts'
-import { canonicalUuid, isUuid } from '../../uuid.ts'
+import { storable } from '../../vocabulary/text.ts'
+import { canonicalUuid, isUuid } from '../../vocabulary/uuid.ts'
 
 const MAGIC = Buffer.from('xclbin2\0')
 const HEADER_AT = 304

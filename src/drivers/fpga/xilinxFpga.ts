@@ -8,12 +8,12 @@
  * XILINX-3 guests get the user function only, because whoever has the management function can rewrite the shell of the
  *    card, which the next guest meets. An operator may have both given together (`withManagement`).
  */
-import { codeOf, textOf } from '../../errorText.ts'
-import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
-import type { DeployableName, HostName } from '../../identifiers.ts'
-import { BadImage } from '../../images.ts'
-import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
-import { spacedJson } from '../../spacedJson.ts'
+import { codeOf, textOf } from '../../vocabulary/errorText.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../vocabulary/hardware.ts'
+import type { DeployableName, HostName } from '../../vocabulary/identifiers.ts'
+import { BadImage } from '../../vocabulary/images.ts'
+import { formatPciAddress, type PciAddress, pciJson } from '../../vocabulary/pci.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import { pciNames } from '../cards/pciNames.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { cardNow } from '../pci/cards.ts'

@@ -1,8 +1,8 @@
 /**
  * What the table of `npu-smi info` tells of Ascend NPUs: two lines for each chip, the second one with its PCI address.
  */
-import type { Numbers } from '../../health.ts'
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
+import type { Numbers } from '../../vocabulary/health.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
 import type { Tool } from '../pci/measured.ts'
 import { createTool, errorWord, type Parsed, type Row } from './tool.ts'
 

@@ -2,8 +2,8 @@
  * What `nvidia-smi` tells of the GPUs that NVIDIA's own kernel driver serves. It does not see those that are given to
  * guests.
  */
-import type { Numbers, Quantity } from '../../health.ts'
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
+import type { Numbers, Quantity } from '../../vocabulary/health.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
 import type { Tool } from '../pci/measured.ts'
 import { createTool, errorWord, type Parsed, type Row, said, TOOL_MS } from './tool.ts'
 

@@ -11,9 +11,9 @@
  * TOOL-4 what the tool says of ill cards is quoted.
  */
 import { basename } from 'node:path'
-import { messageOf } from '../../errorText.ts'
-import type { Numbers } from '../../health.ts'
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import type { Numbers } from '../../vocabulary/health.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { ProgramFailed } from '../programFailed.ts'
 import type { Tool } from '../pci/measured.ts'

@@ -2,8 +2,8 @@
  * How a GPU is divided now, as the kernel shows it: into mediated devices, or by the vendor's own files on a virtual
  * function (drivers.md 4.4).
  */
-import { codeOf } from '../../errorText.ts'
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { codeOf } from '../../vocabulary/errorText.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { pciFolder } from '../pci/sysfs.ts'
 import { mdevTypes, type MdevType, readMdevType } from '../pci/mdevFolder.ts'

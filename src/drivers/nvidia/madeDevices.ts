@@ -2,9 +2,9 @@
  * The mediated devices that this driver has made, or was about to make, in a file: which attach handle each of them
  * stands for. They vanish when the host restarts, and are made again from here.
  */
-import { Card } from '../../card.ts'
-import type { DeepReadonly } from '../../deepReadonly.ts'
-import type { HandleUuid } from '../../identifiers.ts'
+import { Card } from '../../vocabulary/card.ts'
+import type { DeepReadonly } from '../../vocabulary/deepReadonly.ts'
+import type { HandleUuid } from '../../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { oneAtATime, readByRules, readIfThere } from '../files.ts'

@@ -8,9 +8,9 @@
  *    only for cards that can be divided; while it does not answer, its last answer counts, and before the first one the
  *    card is offered, because without instances no part of it is in use.
  */
-import type { ReportedDevice } from '../../hardware.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { formatPciAddress, parsePciAddress, pciAddressOf } from '../../pci.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { formatPciAddress, parsePciAddress, pciAddressOf } from '../../vocabulary/pci.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
 import { said, TOOL_MS } from '../measuring/tool.ts'

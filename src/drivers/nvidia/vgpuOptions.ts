@@ -1,5 +1,5 @@
 /** Which GPUs are divided, and into which type of vGPU (drivers.md 4.1). Pure. */
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
 import type { Problem } from '../pci/whitelist.ts'
 
 export type VgpuOptions = {

@@ -1,7 +1,7 @@
 /** What is reported of a GPU that is divided into vGPUs (drivers.md 3.1 and 4). Pure. */
-import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
-import type { HostName } from '../../identifiers.ts'
-import { formatPciAddress, pciInfo, pciJson } from '../../pci.ts'
+import type { ReportedDevice, ReportedHandle } from '../../vocabulary/hardware.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { formatPciAddress, pciInfo, pciJson } from '../../vocabulary/pci.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import type { Offer } from '../cards/cardKinds.ts'
 import { passedHandle } from '../pci/passThrough.ts'

@@ -1,8 +1,8 @@
 /** The vGPUs of a host: which functions are divided, and making and removing single vGPUs. */
-import { likeness } from '../../card.ts'
-import type { HandleUuid } from '../../identifiers.ts'
-import { formatPciAddress, parsePciAddress, pciAddressOf, type PciAddress } from '../../pci.ts'
-import { textOf } from '../../errorText.ts'
+import { likeness } from '../../vocabulary/card.ts'
+import type { HandleUuid } from '../../vocabulary/identifiers.ts'
+import { formatPciAddress, parsePciAddress, pciAddressOf, type PciAddress } from '../../vocabulary/pci.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { NVIDIA_KIND } from '../cards/cardKinds.ts'
 import type { Lookup } from '../cards/knownCards.ts'
 import type { HostIo, InUse, LeftOut, Slot } from '../driver.ts'

@@ -1,6 +1,6 @@
 /** The two address forms of a whitelist entry: a glob of hex fields, or a regular expression for each field. Pure. */
-import { isRecord } from '../../record.ts'
-import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
+import { isRecord } from '../../vocabulary/record.ts'
+import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../vocabulary/pci.ts'
 
 type Part = 'domain' | 'bus' | 'slot' | 'function'
 type Test = ((text: string) => boolean) | null

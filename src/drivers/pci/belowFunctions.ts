@@ -2,7 +2,7 @@
  * What the kernel's tree of devices has below PCI functions, however deep: a network interface of a part of a card, or
  * a drive at a disk controller, and not only what lies in the folder of the function.
  */
-import { formatPciAddress, parsePciAddress } from '../../pci.ts'
+import { formatPciAddress, parsePciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed } from '../files.ts'
 

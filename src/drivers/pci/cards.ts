@@ -9,11 +9,11 @@
  * CARDS-4 ids of namespaces are no marks of an NVMe drive, because cleaning may give it new ones.
  */
 import { createHash } from 'node:crypto'
-import type { Card } from '../../card.ts'
-import type { ReportedDevice } from '../../hardware.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { formatPciAddress, pciAddressOf } from '../../pci.ts'
-import { addressInName } from '../../pciMoves.ts'
+import type { Card } from '../../vocabulary/card.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { formatPciAddress, pciAddressOf } from '../../vocabulary/pci.ts'
+import { addressInName } from '../../vocabulary/pciMoves.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { atMost } from '../files.ts'
 import { addressInPath, pciFolder } from './sysfs.ts'

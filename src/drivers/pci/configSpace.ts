@@ -2,7 +2,7 @@
  * Whether a PCI function still answers on its bus. The kernel remembers what a function is, also of one that has fallen
  * off: only its configuration space, which then reads as ones, tells it.
  */
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { pciFolder } from './sysfs.ts'
 

@@ -1,5 +1,5 @@
 /** Whether a GPU shows the console of this machine, or anything else on a display. */
-import { formatPciAddress } from '../../pci.ts'
+import { formatPciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
 import { pciFolder, type PciFunction } from './sysfs.ts'

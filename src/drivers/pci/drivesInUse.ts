@@ -12,8 +12,8 @@
  *    look;
  * DRIVE-5 a function of any other kind, such as a disk or USB controller, is in use while a drive below it is.
  */
-import { codeOf, messageOf } from '../../errorText.ts'
-import { formatPciAddress } from '../../pci.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
+import { formatPciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { deployableName } from '../names.ts'
 import { listed, readIfThere } from '../files.ts'

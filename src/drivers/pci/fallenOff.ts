@@ -2,9 +2,9 @@
  * Cards that have fallen off their bus: the kernel still shows them, and they answer nothing. They are reported as not
  * usable: one that is not known yet is not offered, a known one is shown with what is measured of it.
  */
-import type { ReportedDevice } from '../../hardware.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { formatPciAddress, pciAddressOf } from '../../pci.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { formatPciAddress, pciAddressOf } from '../../vocabulary/pci.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { answers } from './configSpace.ts'
 import { addressInPath, pciFolder } from './sysfs.ts'

@@ -10,7 +10,7 @@
  */
 import type { HostIo } from '../driver.ts'
 import { readIfThere } from '../files.ts'
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import { mdevTypes, mdevsOf } from './mdevFolder.ts'
 import { pciFolder, type PciFunction } from './sysfs.ts'
 

@@ -1,7 +1,7 @@
 /** Which PCI function a network interface belongs to. */
 import type { HostIo } from '../driver.ts'
 import { readJsonObject } from '../files.ts'
-import { formatPciAddress, parsePciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, parsePciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import { addressInPath } from './sysfs.ts'
 
 /**

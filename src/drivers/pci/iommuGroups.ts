@@ -1,5 +1,5 @@
 /** Which functions share an IOMMU group with what keeps them from being given to a guest. Pure. */
-import { formatPciAddress } from '../../pci.ts'
+import { formatPciAddress } from '../../vocabulary/pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
 const BRIDGE = /^06(?:04|07|09)/

@@ -3,8 +3,8 @@
  * cards; only what the function says of itself (VPD) tells them from these. A guest with one of them rules the links of
  * all GPUs.
  */
-import { codeOf, messageOf } from '../../errorText.ts'
-import { formatPciAddress } from '../../pci.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
+import { formatPciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { pciFolder, type PciFunction } from './sysfs.ts'
 

@@ -2,9 +2,9 @@
  * The kernel's interface for mediated devices of one function and type (drivers.md 4.2). Creating and removing are
  * idempotent.
  */
-import type { HandleUuid } from '../../identifiers.ts'
-import { codeOf, messageOf } from '../../errorText.ts'
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import type { HandleUuid } from '../../vocabulary/identifiers.ts'
+import { codeOf, messageOf } from '../../vocabulary/errorText.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listIfThere, listed, readIfThere } from '../files.ts'
 import { pciFolder } from './sysfs.ts'

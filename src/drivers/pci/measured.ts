@@ -3,9 +3,9 @@
  * its link. Reading them changes nothing, and works while the function is given to a guest; sensors are those of the
  * kernel driver, so they are missing then.
  */
-import type { Numbers, Quantity } from '../../health.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { formatPciAddress, type PciAddress, pciAddressOf } from '../../pci.ts'
+import type { Numbers, Quantity } from '../../vocabulary/health.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { formatPciAddress, type PciAddress, pciAddressOf } from '../../vocabulary/pci.ts'
 import type { Driver, HostIo, Measured } from '../driver.ts'
 import { listed } from '../files.ts'
 import { answers, CONFIG_FILE } from './configSpace.ts'

@@ -2,7 +2,7 @@
  * The network interfaces of a PCI function. They vanish when a guest takes the function over, and that must not change
  * what is reported of it: what was found once is kept in a file.
  */
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readJsonObject } from '../files.ts'
 import { pciFolder } from './sysfs.ts'

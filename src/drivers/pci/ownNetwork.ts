@@ -10,7 +10,7 @@
  * NETWORK-4 an interface is that of each function above it: of a card that has it in a part of its own (subfunctions),
  *    and of the controller to which an adapter is plugged.
  */
-import { formatPciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
 import { namesBelow } from './belowFunctions.ts'

@@ -2,8 +2,8 @@
  * What every driver does that hands whole PCI functions to guests: a bind changes nothing on the host, so there is
  * little to do but to look whether the function may be given away now (`ruleOfUse.ts`).
  */
-import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo } from '../../pci.ts'
-import type { ReportedHandle } from '../../hardware.ts'
+import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo } from '../../vocabulary/pci.ts'
+import type { ReportedHandle } from '../../vocabulary/hardware.ts'
 import type { Driver, HostIo, Slot } from '../driver.ts'
 import { usesIn } from './inUse.ts'
 import { type RuleOfUse, ruleOfUse, type Terms } from './ruleOfUse.ts'

@@ -10,7 +10,7 @@
  * PORT-4 what a port has counted before a device below it was pulled, or plugged in again, is over: its counter goes
  *    on, while those of the device begin anew. That is known for as long as the program runs.
  */
-import { formatPciAddress, parsePciAddress, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, parsePciAddress, type PciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed } from '../files.ts'
 import { pciFolder } from './sysfs.ts'

@@ -14,7 +14,7 @@
  * USE-5 what a process has opened stays offered, because it may be the guest that was given it. It is named as in use,
  *    and not given to anybody else.
  */
-import { formatPciAddress, type PciAddress, pciInfo } from '../../pci.ts'
+import { formatPciAddress, type PciAddress, pciInfo } from '../../vocabulary/pci.ts'
 import type { HostIo, InUse } from '../driver.ts'
 import { driveUsers } from './drivesInUse.ts'
 import { displayOf } from './display.ts'

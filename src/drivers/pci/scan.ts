@@ -1,5 +1,5 @@
 /** Which PCI functions of this machine the whitelist offers, and of each other one why it does not. */
-import { formatPciAddress } from '../../pci.ts'
+import { formatPciAddress } from '../../vocabulary/pci.ts'
 import type { HostIo } from '../driver.ts'
 import { findInterfaces } from './interfaces.ts'
 import { chooseFunctions } from './sriov.ts'

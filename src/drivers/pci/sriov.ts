@@ -2,7 +2,7 @@
  * Which functions of an SR-IOV device are offered: the physical function or its virtual ones, never both (data-model
  * R7). Pure. A guest that has the physical function controls the virtual ones, so that nobody else can have those.
  */
-import { formatPciAddress } from '../../pci.ts'
+import { formatPciAddress } from '../../vocabulary/pci.ts'
 import type { PciFunction } from './sysfs.ts'
 import type { WhitelistEntry } from './whitelist.ts'
 

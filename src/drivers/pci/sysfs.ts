@@ -1,7 +1,14 @@
 /** Reads the PCI functions of a host from sysfs. */
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import type { HostIo } from '../driver.ts'
-import { comparePci, formatPciAddress, hexNumber, hexText, parsePciAddress, type PciAddress } from '../../pci.ts'
+import {
+  comparePci,
+  formatPciAddress,
+  hexNumber,
+  hexText,
+  parsePciAddress,
+  type PciAddress,
+} from '../../vocabulary/pci.ts'
 
 export type PciFunction = {
   readonly address: PciAddress

@@ -7,8 +7,8 @@
  * VFS-2 what was written counts only when the kernel says so afterwards; what could not be made is logged once for each
  *    reason, and tried again with the next discovery.
  */
-import { messageOf } from '../../errorText.ts'
-import { orAborted } from '../../waiting.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { orAborted } from '../../vocabulary/waiting.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { pciFolder } from './sysfs.ts'
 

@@ -1,9 +1,9 @@
 /** `[pci] passthrough_whitelist`: which PCI functions may be offered. It is read once at start; matching is pure. */
-import { isRecord } from '../../record.ts'
+import { isRecord } from '../../vocabulary/record.ts'
 import * as v from 'valibot'
 import { type AddressRule, readAddressRule, takesAddress } from './addressRule.ts'
-import { DEVICE_TYPES, type DeviceType } from '../../hardware.ts'
-import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../pci.ts'
+import { DEVICE_TYPES, type DeviceType } from '../../vocabulary/hardware.ts'
+import { formatPciAddress, hexNumber, hexText, type PciAddress } from '../../vocabulary/pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
 /** Which functions of an SR-IOV device an entry matches: the physical one, or its virtual ones. */

@@ -1,5 +1,5 @@
 /** Plans of whole simulated clouds. */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import type { SimulatedDevice, SimulatedPlan } from './simulated.ts'
 import type { Kind } from './models.ts'
 

@@ -1,10 +1,10 @@
 /** The state of simulated hardware, stored so that a test can read it after a kill. Pure except for one file. */
-import type { LoadedFacts } from '../../hardware.ts'
-import type { DeployableName } from '../../identifiers.ts'
+import type { LoadedFacts } from '../../vocabulary/hardware.ts'
+import type { DeployableName } from '../../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo, Slot } from '../driver.ts'
 import { readByRules } from '../files.ts'
-import { canonicalInfo } from '../../pci.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
 
 const OBJECT = 'must be an object'
 const text = v.string('must be text')

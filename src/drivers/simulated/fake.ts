@@ -2,13 +2,13 @@
  * `fake_driver`: simulates an FPGA whose values are all fixed, because clients and their tests have relied on them for
  * years.
  */
-import type { HostName } from '../../identifiers.ts'
-import type { Clock } from '../../clock.ts'
-import type { ReportedDevice, ReportedHandle } from '../../hardware.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { ReportedDevice, ReportedHandle } from '../../vocabulary/hardware.ts'
 import { deployableName } from '../names.ts'
-import { hexText } from '../../pci.ts'
+import { hexText } from '../../vocabulary/pci.ts'
 import { type SimulatedDriver, createSimulatedDriver } from './simulatedDriver.ts'
-import { spacedJson } from '../../spacedJson.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import type { InjectedFaults } from './injectedFaults.ts'
 
 export type FakeOptions = {

@@ -1,5 +1,5 @@
 /** Injected faults: failures and delays of simulated hardware, set by a test or by an operator's file. */
-import type { DeployableName, HandleUuid } from '../../identifiers.ts'
+import type { DeployableName, HandleUuid } from '../../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { readByRules, readIfThere } from '../files.ts'

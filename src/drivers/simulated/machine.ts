@@ -1,7 +1,7 @@
 /** A simulated machine: its devices and the look-ups on them. Pure. */
-import type { ReportedDevice } from '../../hardware.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
 import type { Effects } from './effects.ts'
-import { canonicalInfo } from '../../pci.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
 import { traitName } from '../names.ts'
 import { FACTS } from './models.ts'
 

@@ -1,5 +1,5 @@
 /** Card models of the simulated driver. Ids and names are real, so that profiles written for the real card match. */
-import type { ReportedDevice } from '../../hardware.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
 
 export const KINDS = ['gpu', 'fpga', 'nic', 'qat', 'ssd', 'aichip'] as const
 export type Kind = (typeof KINDS)[number]

@@ -1,12 +1,12 @@
 /** `simulated_driver`: any number of realistic devices, generated from a seed, with injected faults. */
-import type { HostName } from '../../identifiers.ts'
-import type { Clock } from '../../clock.ts'
-import type { ReportedDevice } from '../../hardware.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { ReportedDevice } from '../../vocabulary/hardware.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
-import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from '../../pci.ts'
+import { formatPciAddress, hexText, pciInfo, pciJson, type PciAddress } from '../../vocabulary/pci.ts'
 import { type SimulatedDriver, createSimulatedDriver } from './simulatedDriver.ts'
 import { FACTS, type Kind, type KindFacts, KINDS, type Model } from './models.ts'
-import { spacedJson } from '../../spacedJson.ts'
+import { spacedJson } from '../../vocabulary/spacedJson.ts'
 import type { InjectedFaults } from './injectedFaults.ts'
 
 export type SimulatedDevice = {

@@ -3,16 +3,16 @@
  * simulated driver are instances of it with different devices.
  */
 import * as v from 'valibot'
-import type { DeployableName, HostName } from '../../identifiers.ts'
-import { pause } from '../../waiting.ts'
-import { type Clock, systemClock } from '../../clock.ts'
+import type { DeployableName, HostName } from '../../vocabulary/identifiers.ts'
+import { pause } from '../../vocabulary/waiting.ts'
+import { type Clock, systemClock } from '../../vocabulary/clock.ts'
 import type { Driver, HostIo, InUse, Measured, Slot } from '../driver.ts'
-import type { LoadedFacts, ReportedDevice } from '../../hardware.ts'
-import type { Numbers } from '../../health.ts'
+import type { LoadedFacts, ReportedDevice } from '../../vocabulary/hardware.ts'
+import type { Numbers } from '../../vocabulary/health.ts'
 import { type Loaded, withLoaded, withPrepared, withReleased } from './effects.ts'
 import { effectsKeeper } from './effectsFile.ts'
 import { type Machine, machineOf, type DeviceSlot, withBitstreams } from './machine.ts'
-import { canonicalInfo } from '../../pci.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
 import { type DriverCall, noFaults, shouldFail, type InjectedFaults, injectedFaultsFile } from './injectedFaults.ts'
 
 export type Control = {

@@ -2,7 +2,7 @@
  * The policy language of oslo.policy, without checks that call another program: `role:`, `rule:`, comparisons of what
  * is known of the caller with text or with the target, `and or not`, `@`, `!`.
  */
-import type { PolicyFields } from '../../token.ts'
+import type { PolicyFields } from '../../vocabulary/token.ts'
 
 export type Creds = {
   readonly userId: string

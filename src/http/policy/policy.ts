@@ -1,5 +1,5 @@
 /** The policy rules in force: the defaults, the mode, and the operator's overrides. */
-import { messageOf } from '../../errorText.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
 import { parseRule } from './language.ts'
 import type { Check, Creds } from './language.ts'
 import { BASE_RULES, OPERATION_RULES } from './rules.ts'

@@ -1,10 +1,10 @@
 /** Accelerator requests: created from a device profile, bound to an instance, read by Nova, and deleted. */
 import { AS_OF } from '../asOf.ts'
-import type { ArqUuid } from '../../identifiers.ts'
+import type { ArqUuid } from '../../vocabulary/identifiers.ts'
 import * as v from 'valibot'
 import { ARQ_STATES } from '../../actors/arq/states.ts'
 import type { ArqRow, Listed, Page } from '../../actors/control.ts'
-import type { Outcome } from '../../fault.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
 import { patch } from './bindings.ts'
 import type { Patch } from './bindings.ts'
 import { invalid, refused } from '../faults.ts'
@@ -19,9 +19,9 @@ import type { Answered, Body, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import { anyText, UUID_SHAPE } from '../shapes.ts'
 import { timeline } from './timeline.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { SINCE } from '../versions.ts'
-import { backoffMs } from '../../waiting.ts'
+import { backoffMs } from '../../vocabulary/waiting.ts'
 
 const UUIDS = { uuid: { resource: 'accelerator_request', otherwise: 'invalid' } } as const
 

@@ -1,11 +1,11 @@
 /** Attributes: key-value pairs that describe a deployable. */
 import * as v from 'valibot'
-import type { AttributeUuid, DeployableUuid } from '../../identifiers.ts'
+import type { AttributeUuid, DeployableUuid } from '../../vocabulary/identifiers.ts'
 import type { AttributeRow, Control } from '../../actors/control.ts'
-import { type Outcome, done } from '../../fault.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
-import { INT_MAX } from '../../fields.ts'
+import { INT_MAX } from '../../vocabulary/fields.ts'
 import { intText, last, text as textArg } from '../query.ts'
 import type { Arg } from '../query.ts'
 import { invalid } from '../faults.ts'
@@ -15,7 +15,7 @@ import type { Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import { finite, text, UUID_SHAPE } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { SINCE } from '../versions.ts'
 
 const KEY_MAX = 255

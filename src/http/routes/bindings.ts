@@ -3,7 +3,7 @@
  * tables of fields and operations. Pure; checks that need stored data are made elsewhere.
  */
 import * as v from 'valibot'
-import type { ArqUuid } from '../../identifiers.ts'
+import type { ArqUuid } from '../../vocabulary/identifiers.ts'
 import { ARQS_MAX } from '../../actors/arq/groups.ts'
 import type { Binding } from '../../actors/control.ts'
 import { invalid, refused } from '../faults.ts'
@@ -13,7 +13,7 @@ import type { RequestContext, Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
 import { filledText, UUID_SHAPE, UuidText, wordText } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { SINCE } from '../versions.ts'
 
 /** All requests of an instance fit into one body: a profile asks for 256 at most, and an instance has few profiles. */

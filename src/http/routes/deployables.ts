@@ -1,7 +1,7 @@
 /** Deployables: the parts of a device that can be attached to instances or programmed. */
 import { AS_OF } from '../asOf.ts'
 import type { Control, DeployableRow, Listed } from '../../actors/control.ts'
-import { type Outcome, done } from '../../fault.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import { createFilters, withFilters } from '../filters.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'

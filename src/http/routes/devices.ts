@@ -4,7 +4,7 @@ import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/mess
 import type { Control, DeviceRow, DeviceStanding, Listed, Page } from '../../actors/control.ts'
 import type { DeviceHealth } from '../../actors/device/health.ts'
 import { DEVICE_STATES } from '../../actors/device/standing.ts'
-import { type Outcome, done } from '../../fault.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import { DeviceDetail } from '../deviceDetail.ts'
 import { createFilters, withFilters } from '../filters.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'

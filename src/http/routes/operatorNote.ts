@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import type { Caller } from '../../actors/control.ts'
-import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
+import type { DatedNote, OperatorNote } from '../../vocabulary/operatorNote.ts'
 import type { Refusal } from '../guard.ts'
 import { time } from '../render.ts'
 import { type Arg, last } from '../query.ts'

@@ -10,7 +10,7 @@ import { reply, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import { UUID_SHAPE } from '../shapes.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { invalid } from '../faults.ts'
 
 const INSTANCES_MAX = 100

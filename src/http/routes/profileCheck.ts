@@ -5,7 +5,7 @@
 import type { Control, ProfileRow } from '../../actors/control.ts'
 import type { Viewer } from '../../actors/profile/usable.ts'
 import { type Explanation, HOSTS_SHOWN, type JudgedHost } from '../../actors/explain/answer.ts'
-import type { Outcome } from '../../fault.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
 import * as shapes from '../explanationSchema.ts'
 import { refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { alternativesIn, ANY_OF, REQUESTED_CLEANINGS, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
-import { ownValue } from '../../record.ts'
+import { ownValue } from '../../vocabulary/record.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import { printed } from '../printed.ts'

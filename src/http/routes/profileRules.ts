@@ -1,5 +1,5 @@
 /** Validates a device profile and brings it into canonical form. Pure. */
-import { isRecord } from '../../record.ts'
+import { isRecord } from '../../vocabulary/record.ts'
 import * as v from 'valibot'
 import { ARQS_MAX, askedFor } from '../../actors/arq/groups.ts'
 import { isProfileName, PROFILE_NAME, PROFILE_NAME_MAX } from '../../actors/profile/name.ts'
@@ -11,7 +11,7 @@ import type { Group } from './profileGroups.ts'
 import type { Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
 import { paragraphs, UuidText } from '../shapes.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 
 export type NewProfile = {
   readonly uuid?: string

@@ -17,8 +17,8 @@ import type { Answered, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import * as profileSchemas from '../profileSchemas.ts'
 import { elementShape, UUID_SHAPE } from '../shapes.ts'
-import { NAME_LIMIT } from '../../text.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { NAME_LIMIT } from '../../vocabulary/text.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { SINCE } from '../versions.ts'
 
 type Shown = { readonly base: string; readonly minor: number; readonly caller: Caller }

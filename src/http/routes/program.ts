@@ -4,7 +4,7 @@ import { invalid } from '../faults.ts'
 import type { Body } from '../route.ts'
 import { refusalOf } from '../schemas.ts'
 import { UUID_SHAPE } from '../shapes.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 
 /** Whether the text is a UUID is checked after the shape, so that the refusal can name the field. */
 const ImageUuid = v.pipe(v.string(), v.metadata({ ...UUID_SHAPE }))

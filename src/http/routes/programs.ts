@@ -9,7 +9,7 @@ import {
   type Programming,
   USERS_SHOWN,
 } from '../../actors/deployable/programming.ts'
-import { type Image as StoredImage, digestText } from '../../images.ts'
+import { type Image as StoredImage, digestText } from '../../vocabulary/images.ts'
 import { listBody } from '../listing.ts'
 import { integer, uuid } from '../query.ts'
 import { time } from '../render.ts'

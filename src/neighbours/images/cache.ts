@@ -7,11 +7,11 @@
  *    being downloaded;
  * CACHE-3 files whose names do not have the form of this cache are not touched.
  */
-import type { ImageUuid } from '../../identifiers.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
 import { link, mkdir, open, opendir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../clock.ts'
-import { createKeyedMutex } from '../../keyedMutex.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { createKeyedMutex } from '../../vocabulary/keyedMutex.ts'
 
 export type CachePaths = { readonly dir: string; readonly whole: string; readonly part: string }
 /**

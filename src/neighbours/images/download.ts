@@ -8,7 +8,7 @@
  * DOWNLOAD-4 bytes that do not match the digest are deleted.
  */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { type Image, type NoImage, noImage } from '../../images.ts'
+import { type Image, type NoImage, noImage } from '../../vocabulary/images.ts'
 import { type CachePaths, sizeOf, syncFolder } from './cache.ts'
 import type { Bytes, Glance } from './glance.ts'
 import { matches } from './verify.ts'

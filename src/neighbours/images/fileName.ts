@@ -3,7 +3,7 @@
  * (data-model.md 9.4, 8).
  */
 import { open } from 'node:fs/promises'
-import type { Image } from '../../images.ts'
+import type { Image } from '../../vocabulary/images.ts'
 
 /** The first bytes of each kind of file, and the suffix for it. */
 const KINDS: readonly (readonly [Buffer, string])[] = [

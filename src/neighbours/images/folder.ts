@@ -3,15 +3,15 @@
  * beside an image has the description that an image service would give (`metadata.ts`): the image can then be searched
  * by properties, and its bytes are verified.
  */
-import type { ImageUuid } from '../../identifiers.ts'
-import { isUuid } from '../../uuid.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
+import { isUuid } from '../../vocabulary/uuid.ts'
 import { opendir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { AllImages, FoundImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
-import { codeOf, textOf } from '../../errorText.ts'
-import { type Digest, type Image, type ImageFiles, type NoImage, noImage } from '../../images.ts'
-import { silent } from '../../log.ts'
-import type { Log } from '../../log.ts'
+import { codeOf, textOf } from '../../vocabulary/errorText.ts'
+import { type Digest, type Image, type ImageFiles, type NoImage, noImage } from '../../vocabulary/images.ts'
+import { silent } from '../../vocabulary/log.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { bitstreamIn, COMPARED_BY, isWanted, TAG, wantedBy } from './metadata.ts'
 import { digestOf } from './verify.ts'
 

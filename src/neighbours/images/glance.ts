@@ -10,9 +10,9 @@
  */
 import * as v from 'valibot'
 import type { AllImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
-import { textOf } from '../../errorText.ts'
-import type { ImageUuid } from '../../identifiers.ts'
-import { type Image, type ImageProblem, type NoImage, noImage } from '../../images.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
+import { type Image, type ImageProblem, type NoImage, noImage } from '../../vocabulary/images.ts'
 import { type Answer, NotInCatalogue } from '../openstack/send.ts'
 import type { Session } from '../openstack/session.ts'
 import { bitstreamIn, COMPARED_BY, TAG, type Wanted, wantedBy } from './metadata.ts'

@@ -13,9 +13,9 @@
  * FILES-5 an image that Glance says this service may not use, as one that was withdrawn or deleted, loses its
  *    description, and so is not used when Glance cannot be asked later.
  */
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import type { ImageUuid } from '../../identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
 import {
   type Digest,
   type Image,
@@ -24,10 +24,10 @@ import {
   isFinal,
   type NoImage,
   noImage,
-} from '../../images.ts'
-import { type KeyedMutex, createKeyedMutex } from '../../keyedMutex.ts'
-import type { Log } from '../../log.ts'
-import { type Backoff, backoffMs, endedWithin, pause } from '../../waiting.ts'
+} from '../../vocabulary/images.ts'
+import { type KeyedMutex, createKeyedMutex } from '../../vocabulary/keyedMutex.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { type Backoff, backoffMs, endedWithin, pause } from '../../vocabulary/waiting.ts'
 import { type ImageCache, sizeOf } from './cache.ts'
 import { download } from './download.ts'
 import { fileNameOf } from './fileName.ts'

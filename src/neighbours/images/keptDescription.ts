@@ -2,10 +2,10 @@
  * The description of an image in the form in which a host keeps it beside the bytes, so that it can judge the image
  * while nobody can be asked.
  */
-import type { ImageUuid } from '../../identifiers.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
 import * as v from 'valibot'
-import type { Image } from '../../images.ts'
-import { jsonIn } from '../../jsonText.ts'
+import type { Image } from '../../vocabulary/images.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
 
 const Kept = v.object({
   uuid: v.string(),

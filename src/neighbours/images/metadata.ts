@@ -4,9 +4,9 @@
  */
 import * as v from 'valibot'
 import type { ImageSearch } from '../../actors/neighbours.ts'
-import { isUuid } from '../../uuid.ts'
-import { topologyProblem } from '../../topology.ts'
-import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../images.ts'
+import { isUuid } from '../../vocabulary/uuid.ts'
+import { topologyProblem } from '../../vocabulary/topology.ts'
+import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../vocabulary/images.ts'
 
 const MUST_BE_TEXT = 'must be text'
 const SIZE = 'must be a whole number of bytes'

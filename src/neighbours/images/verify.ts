@@ -1,7 +1,7 @@
 /** The digest of the bytes of a file. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import type { Digest } from '../../images.ts'
+import type { Digest } from '../../vocabulary/images.ts'
 
 /** In hexadecimal. Rejects when the file cannot be read, or with the reason of the signal. */
 export const digestOf = async (path: string, algorithm: string, signal: AbortSignal): Promise<string> => {

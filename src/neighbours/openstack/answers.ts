@@ -1,6 +1,6 @@
 /** The parts of Keystone's answers that are used: tokens and the service catalogue (Identity API v3). */
 import * as v from 'valibot'
-import type { PolicyFields, Token } from '../../token.ts'
+import type { PolicyFields, Token } from '../../vocabulary/token.ts'
 import type { Answer } from './send.ts'
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))

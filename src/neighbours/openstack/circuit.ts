@@ -10,10 +10,10 @@
  *    neutral call finds out whether the neighbour is back. An answer to another call since this one began saves the
  *    neutral call.
  */
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
-import { backoffMs } from '../../waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import { backoffMs } from '../../vocabulary/waiting.ts'
 import { type Answer, NotAsked, Unanswered } from './send.ts'
 
 const FAILURES = 3

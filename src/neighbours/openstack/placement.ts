@@ -6,7 +6,7 @@
  * PLACEMENT-2 each answer is parsed: one that does not have the form of the API is a fault with the reason, never a
  *    value.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import {
   CANDIDATES_MAX,
   type CandidateGroup,
@@ -14,7 +14,7 @@ import {
   type Provider,
   type PlacementResult,
 } from '../../actors/placement/port.ts'
-import { textOf } from '../../errorText.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import {
   ALLOCATIONS,
   CANDIDATES,

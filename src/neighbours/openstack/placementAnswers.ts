@@ -1,7 +1,7 @@
 /** Reads answers of Placement: the parts that are used, and the kind of each error (placement.md 5.1). Pure. */
 import * as v from 'valibot'
 import type { PlacementFault, PlacementError, PlacementResult } from '../../actors/placement/port.ts'
-import { isUuid } from '../../uuid.ts'
+import { isUuid } from '../../vocabulary/uuid.ts'
 import type { Answer } from './send.ts'
 
 const LIST_MAX = 100_000

@@ -8,7 +8,7 @@
  *    before, then to the address with the fewest places;
  * PLACES-3 at most `waiting` wait, at most `waitingOfOne` of one address; others are refused at once.
  */
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 
 const PLACES = { open: 64, kept: 8, openOfOne: 32, waiting: 2048, waitingOfOne: 256, waitMs: 2000 }
 

@@ -2,9 +2,9 @@
  * Counts the tokens that were refused, and logs them as one line a minute: a flood of invented tokens is seen, and does
  * not fill the log.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
-import type { TokenVerdict } from '../../token.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import type { TokenVerdict } from '../../vocabulary/token.ts'
 
 export const TOKEN_REFUSALS = ['invalid', 'unavailable'] as const satisfies readonly TokenVerdict['kind'][]
 export type TokenRefusal = (typeof TOKEN_REFUSALS)[number]

@@ -1,6 +1,6 @@
 /** Sends one HTTP request to a neighbour, with a limit for the whole time and a limit for the size of the answer. */
 import { Agent, type Dispatcher, request as send } from 'undici'
-import { codeOf, textOf } from '../../errorText.ts'
+import { codeOf, textOf } from '../../vocabulary/errorText.ts'
 
 export type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

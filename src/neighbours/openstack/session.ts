@@ -14,8 +14,8 @@
  *    after many refusals;
  * SESSION-6 a service that the catalogue lacks is remembered as absent until a later catalogue has it.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 import { type Catalog, endpointIn, readToken, remainingMs } from './answers.ts'
 import { type Circuit, createCircuit } from './circuit.ts'
 import { authRequest, type Credentials } from './credentials.ts'

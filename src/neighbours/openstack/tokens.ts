@@ -16,10 +16,10 @@
  * TOKENS-8 a token for which alone Keystone fails is not asked about again for `FAILED_FOR_MS`.
  */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../clock.ts'
-import { textOf } from '../../errorText.ts'
-import type { Log } from '../../log.ts'
-import type { Tokens, TokenVerdict } from '../../token.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import type { Log } from '../../vocabulary/log.ts'
+import type { Tokens, TokenVerdict } from '../../vocabulary/token.ts'
 import { readToken, remainingMs } from './answers.ts'
 import { OnlyThisCall } from './circuit.ts'
 import { createPlaces } from './places.ts'

@@ -2,8 +2,8 @@
  * The address of upstream's database in the form of its own configuration:
  * `mysql+pymysql://user:password@host/cyborg?charset=utf8`.
  */
-import { type DatabaseUrl, type Reading, readDatabaseUrl, refused } from '../../databaseUrl.ts'
-import { readPostgresUrl } from '../../postgresUrl.ts'
+import { type DatabaseUrl, type Reading, readDatabaseUrl, refused } from '../../vocabulary/databaseUrl.ts'
+import { readPostgresUrl } from '../../vocabulary/postgresUrl.ts'
 import { type MysqlAddress, mysqlAddress } from './mysqlAddress.ts'
 
 export type UpstreamAddress =

@@ -3,8 +3,8 @@
  * it, with the option file that it may name. Each parameter is honoured, or known to change nothing here, or refused by
  * its name.
  */
-import { messageOf } from '../../errorText.ts'
-import { type DatabaseUrl, type Reading, refused, shownParameter } from '../../databaseUrl.ts'
+import { messageOf } from '../../vocabulary/errorText.ts'
+import { type DatabaseUrl, type Reading, refused, shownParameter } from '../../vocabulary/databaseUrl.ts'
 import { optionsIn } from './optionFile.ts'
 
 export type MysqlTls = {

@@ -1,6 +1,6 @@
 /** Upstream's database on PostgreSQL. */
 import { Client } from 'pg'
-import { postgresClient, withAdvice } from '../../postgresUrl.ts'
+import { postgresClient, withAdvice } from '../../vocabulary/postgresUrl.ts'
 import { CONNECT_MS, QUERY_MS, type TextRow, type UpstreamSource } from './source.ts'
 
 /** The client must not decode numbers, dates or JSON. */

@@ -1,7 +1,7 @@
 /** Reads all of an upstream database: page by page, in one snapshot, with a limit for each table. */
 import * as v from 'valibot'
 import type { UpstreamTables } from '../../actors/upstream/rows.ts'
-import { codeOf, textOf } from '../../errorText.ts'
+import { codeOf, textOf } from '../../vocabulary/errorText.ts'
 import type { UpstreamAddress } from './address.ts'
 import type { TextRow, UpstreamSource } from './source.ts'
 import { TABLES } from './tables.ts'

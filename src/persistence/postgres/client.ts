@@ -4,7 +4,7 @@
  * locks, settings, notifications and prepared statements would be those of others.
  */
 import { Client, type ClientBase, type ClientConfig } from 'pg'
-import { Misaddressed, withAdvice } from '../../postgresUrl.ts'
+import { Misaddressed, withAdvice } from '../../vocabulary/postgresUrl.ts'
 import { hangUp } from './run.ts'
 
 export type SessionConfig = ClientConfig & { readonly settings: Readonly<Record<string, string | number>> }

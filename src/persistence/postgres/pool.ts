@@ -1,8 +1,8 @@
 /** A pool of sessions whose sessions can be replaced all at once while it is in use. */
 import { Pool } from 'pg'
 import type { ClientBase, PoolConfig } from 'pg'
-import { systemClock } from '../../clock.ts'
-import { createSemaphore } from '../../semaphore.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { createSemaphore } from '../../vocabulary/semaphore.ts'
 import type { Run } from '../sql.ts'
 import { applySettings, type SessionConfig } from './client.ts'
 import { runOn } from './run.ts'

@@ -1,7 +1,7 @@
 /** PostgreSQL over the network: a small pool of sessions for reads, and one session for writes. */
 import { type Client, types } from 'pg'
-import { type Log, silent } from '../../log.ts'
-import { postgresClient } from '../../postgresUrl.ts'
+import { type Log, silent } from '../../vocabulary/log.ts'
+import { postgresClient } from '../../vocabulary/postgresUrl.ts'
 import { PLANNER } from '../planner.ts'
 import { postgresHints } from './hints.ts'
 import { openClient, type SessionConfig } from './client.ts'

@@ -1,6 +1,6 @@
 /** Runs a `Statement` on a client or pool of `pg`. */
-import { systemClock } from '../../clock.ts'
-import { backoffMs, pause } from '../../waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { backoffMs, pause } from '../../vocabulary/waiting.ts'
 import type { Client, Pool } from 'pg'
 import { rolledBack, sessionLost } from '../sql.ts'
 import type { Rows, Run, Statement } from '../sql.ts'

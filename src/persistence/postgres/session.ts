@@ -8,8 +8,8 @@
  * that guarantee, unless another process holds the lock. Processes that write together hold the lock as shared, so a
  * sole writer, which works on whole tables, is refused.
  */
-import { systemClock } from '../../clock.ts'
-import { backoffMs, orLate, pause } from '../../waiting.ts'
+import { systemClock } from '../../vocabulary/clock.ts'
+import { backoffMs, orLate, pause } from '../../vocabulary/waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { expectWritable } from '../incarnationSql.ts'

@@ -1,6 +1,6 @@
 /** The accelerator requests part of the control port. */
-import type { ArqUuid, InstanceUuid } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { ArqUuid, InstanceUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import type { ArqRow, Caller, Control } from '../../actors/control.ts'
 import { createBind } from './bind.ts'
 import { createUnbind, visible } from './unbind.ts'

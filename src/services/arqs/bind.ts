@@ -2,8 +2,8 @@
  * The bind of an instance: all ARQs of the request are accepted, or none, in one append (rest-api 4.5 steps 12-19,
  * 8.4).
  */
-import type { EntityKey } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import { bitstreamOf, requestedCleaning, mismatch } from '../../actors/arq/groups.ts'
 import { chooseImage } from '../../actors/arq/images.ts'
@@ -14,7 +14,7 @@ import { type DeployableTree, giverIn, loadOf } from '../../actors/deployable/gi
 import { isUnsettled } from '../../actors/deployable/image.ts'
 import { type Deployable, attributeOf, hardwareOf, traitsOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
-import { traceField, inSpan } from '../../trace.ts'
+import { traceField, inSpan } from '../../vocabulary/trace.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
 import { type ImageSearches, createImageSearches } from './imageSearches.ts'

@@ -2,12 +2,12 @@
  * Ends a bind, by the answers of its hosts or at its deadline. All its ARQs end with the same outcome, in one append
  * (S16).
  */
-import type { ArqUuid, DeployableUuid, EntityKey, InstanceUuid, SlotUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, EntityKey, InstanceUuid, SlotUuid } from '../../vocabulary/identifiers.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
-import type { Outcome } from '../../fault.ts'
-import type { Loaded } from '../../loaded.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
+import type { Loaded } from '../../vocabulary/loaded.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from '../kernel/kernel.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'

@@ -3,9 +3,9 @@
  * once (L6), and Nova sees an ordinary unbind. Only the handle waits for its host; if the host is silent, the handle is
  * quarantined (S8).
  */
-import type { ArqUuid, DeployableUuid, HostName } from '../../identifiers.ts'
-import { type Outcome } from '../../fault.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { ArqUuid, DeployableUuid, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome } from '../../vocabulary/fault.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import { arqRow } from '../../actors/arq/rows.ts'
 import type { ArqRow, Caller } from '../../actors/control.ts'

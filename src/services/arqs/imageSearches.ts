@@ -2,8 +2,8 @@
  * The image searches of one bind. A plan cannot wait: it notes the searches it needs, and reads their results when it
  * runs again after `lookUp`.
  */
-import { type Fault, refuse, type Refused } from '../../fault.ts'
-import { isFinal, type NoImage } from '../../images.ts'
+import { type Fault, refuse, type Refused } from '../../vocabulary/fault.ts'
+import { isFinal, type NoImage } from '../../vocabulary/images.ts'
 import type { FoundImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 
 type Found = FoundImages | NoImage

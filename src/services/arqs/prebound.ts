@@ -2,8 +2,8 @@
  * Makes the history of an ARQ from its creation to Bound without actors, to fill a stopped store in bulk. The deciders
  * are those of a running system, so journal and views are what the actors would have written.
  */
-import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
-import { DAY_MS, type Ids } from '../../clock.ts'
+import type { ArqUuid, EntityKey, ProjectId } from '../../vocabulary/identifiers.ts'
+import { DAY_MS, type Ids } from '../../vocabulary/clock.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Group } from '../../actors/arq/messages.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

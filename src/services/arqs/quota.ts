@@ -8,8 +8,8 @@
  *    was read for that creation;
  * QUOTA-3 without a quota, creations write no such row, so they do not wait for one another.
  */
-import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
-import { type Fault, type Outcome, done } from '../../fault.ts'
+import type { ArqUuid, EntityKey, ProjectId } from '../../vocabulary/identifiers.ts'
+import { type Fault, type Outcome, done } from '../../vocabulary/fault.ts'
 import { arqKey } from '../../actors/arq/decider.ts'
 import { quota, quotaKey } from '../../actors/arq/quota.ts'
 import type { Caller } from '../../actors/control.ts'

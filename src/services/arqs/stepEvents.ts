@@ -5,7 +5,7 @@ import { lettersOf } from '../../actors/reactions.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
-import type { ArqUuid } from '../../identifiers.ts'
+import type { ArqUuid } from '../../vocabulary/identifiers.ts'
 import { type FactBody, record } from '../../wire/message.ts'
 
 /**

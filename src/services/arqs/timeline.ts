@@ -2,8 +2,8 @@
  * The timeline of an ARQ: each step with its cause and duration, folded from the journal, readable for a set time after
  * removal.
  */
-import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { ArqUuid, EntityKey, ProjectId } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import { causeFor } from '../../actors/eventAudience.ts'

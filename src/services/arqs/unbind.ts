@@ -3,8 +3,8 @@
  * release with its host.
  */
 import type { ArqCommand } from '../../actors/arq/messages.ts'
-import type { ArqUuid, EntityKey, InstanceUuid } from '../../identifiers.ts'
-import { type Fault, type Outcome, allOf, refuse } from '../../fault.ts'
+import type { ArqUuid, EntityKey, InstanceUuid } from '../../vocabulary/identifiers.ts'
+import { type Fault, type Outcome, allOf, refuse } from '../../vocabulary/fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

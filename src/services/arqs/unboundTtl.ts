@@ -6,7 +6,7 @@
  *    one of the two appends is first, and the other finds the ARQ bound, deleted, or changed since it was found;
  * UNBOUND-2 one process at a time does this, page by page; each round continues where the one before it ended.
  */
-import type { ArqUuid } from '../../identifiers.ts'
+import type { ArqUuid } from '../../vocabulary/identifiers.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'

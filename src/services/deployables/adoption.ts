@@ -4,14 +4,14 @@
  * safe against concurrent work of controls. Afterwards each host is to be compared with Placement, which may show what
  * only lost rows said.
  */
-import type { ArqUuid, DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
-import { type Fault, type Outcome, done } from '../../fault.ts'
+import type { ArqUuid, DeployableUuid, HandleUuid, HostName } from '../../vocabulary/identifiers.ts'
+import { type Fault, type Outcome, done } from '../../vocabulary/fault.ts'
 import type { Caller } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../../actors/deployable/messages.ts'
 import type { HandleState } from '../../actors/deployable/states.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
-import { CANONICAL_PATTERN } from '../../uuid.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
+import { CANONICAL_PATTERN } from '../../vocabulary/uuid.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'

@@ -1,6 +1,6 @@
 /** The deployables and attributes part of the control port. */
-import type { AttributeUuid, DeployableUuid } from '../../identifiers.ts'
-import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import type { AttributeUuid, DeployableUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../vocabulary/fault.ts'
 import type { AttributeRow, Caller, Control } from '../../actors/control.ts'
 import { given } from '../devices/devices.ts'
 import { createProgram } from './program.ts'

@@ -7,14 +7,14 @@
  *    shows it again. The append writes a row of each, so that another process that decides a grant on one of them at
  *    the same moment must decide again.
  */
-import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../identifiers.ts'
-import { type Fault, type Outcome, done, refuse } from '../../fault.ts'
+import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../vocabulary/identifiers.ts'
+import { type Fault, type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import type { Caller, Control, DeployableRow } from '../../actors/control.ts'
 import { type HeldDevice, host, hostKey } from '../../actors/host/decider.ts'
 import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
-import { misfitOf } from '../../imageFits.ts'
-import { type NoImage, codedProblem, imageProblem, isFinal, noImage, problemIn } from '../../images.ts'
-import { traceField } from '../../trace.ts'
+import { misfitOf } from '../../vocabulary/imageFits.ts'
+import { type NoImage, codedProblem, imageProblem, isFinal, noImage, problemIn } from '../../vocabulary/images.ts'
+import { traceField } from '../../vocabulary/trace.ts'
 import { NO_ANSWER, deployable, deployableKey, programmingBelow } from '../../actors/deployable/decider.ts'
 import { deployableRow } from '../../actors/deployable/rows.ts'
 import { type Deployable, hardwareOf } from '../../actors/deployable/state.ts'

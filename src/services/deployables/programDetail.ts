@@ -2,10 +2,10 @@
  * What there is to know before something is loaded into a deployable: who uses it, whether it could be programmed now,
  * which images of the store fit it, and whether the store still has the image that it holds.
  */
-import { type Outcome, allOf, done } from '../../fault.ts'
-import type { ImageUuid } from '../../identifiers.ts'
-import { misfitOf } from '../../imageFits.ts'
-import { type Digest, type Image, type NoImage, digestIn, digestText, imageProblem } from '../../images.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
+import type { ImageUuid } from '../../vocabulary/identifiers.ts'
+import { misfitOf } from '../../vocabulary/imageFits.ts'
+import { type Digest, type Image, type NoImage, digestIn, digestText, imageProblem } from '../../vocabulary/images.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { ProgramDetail } from '../../actors/deployable/programming.ts'

@@ -1,5 +1,5 @@
 /** The programming of deployables: the loaded image, the image being loaded, and the outcome of the last attempt. */
-import { type Outcome, allOf, done } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Programming } from '../../actors/deployable/programming.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

@@ -1,6 +1,6 @@
 /** One deployable as it is now; `not_found` when there is none, or it was retired. */
-import type { DeployableUuid } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { DeployableUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import type { Kernel } from '../kernel/kernel.ts'

@@ -2,9 +2,9 @@
  * The health of a device: the recorded state, the last measurement, and, while the device is failing, the requests
  * bound to it.
  */
-import type { ArqUuid, DeviceUuid, InstanceUuid } from '../../identifiers.ts'
-import { type Outcome, allOf, done, refuse } from '../../fault.ts'
-import { canonicalInfo } from '../../pci.ts'
+import type { ArqUuid, DeviceUuid, InstanceUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../vocabulary/fault.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
 import type { Control } from '../../actors/control.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable } from '../../actors/deployable/decider.ts'

@@ -1,6 +1,6 @@
 /** The devices part of the control port. */
-import type { DeviceUuid } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { DeviceUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import type { Control, DeviceRow } from '../../actors/control.ts'
 import { deployable } from '../../actors/deployable/decider.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'

@@ -1,9 +1,9 @@
 /** Finds what was measured of a device among the last readings of its host. */
 import type { DeviceHealth } from '../../actors/device/health.ts'
-import { canonicalInfo } from '../../pci.ts'
+import { canonicalInfo } from '../../vocabulary/pci.ts'
 import type { Measurements } from '../../wire/measurements.ts'
-import { type Outcome, done } from '../../fault.ts'
-import type { HostName } from '../../identifiers.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 type Find = (driver: string, canonical: string) => DeviceHealth['measured']

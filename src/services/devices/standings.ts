@@ -1,6 +1,6 @@
 /** The one state of each of some devices, with its reason, since when, and how many requests hold a part of it. */
-import { type Outcome, allOf, done } from '../../fault.ts'
-import type { DeviceUuid, HostName } from '../../identifiers.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
+import type { DeviceUuid, HostName } from '../../vocabulary/identifiers.ts'
 import type { DeviceRow, DeviceStanding } from '../../actors/answers/rows.ts'
 import { device, deviceKey } from '../../actors/device/decider.ts'
 import { type DeviceState, standingOf, stateOf } from '../../actors/device/standing.ts'

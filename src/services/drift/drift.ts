@@ -2,8 +2,8 @@
  * Compares hardware, records, Placement and allocations, host by host. Reads only: the pass that would repair Placement
  * runs against a port that notes the writes instead of making them.
  */
-import type { HostName } from '../../identifiers.ts'
-import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../vocabulary/fault.ts'
 import type { Control, Listed, Page } from '../../actors/control.ts'
 import type { FoundDifference, DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
@@ -24,7 +24,7 @@ import { unreachable } from '../placement/pass.ts'
 import { allocatedOn, ofOtherHosts } from '../placement/units.ts'
 import type { Placer } from '../placement/placer.ts'
 import { unknownHost } from '../retirement/retirement.ts'
-import { type Backoff, backoffMs, pause } from '../../waiting.ts'
+import { type Backoff, backoffMs, pause } from '../../vocabulary/waiting.ts'
 
 const NOT_CONFIGURED = refuse({
   kind: 'conflict',

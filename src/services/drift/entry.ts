@@ -1,5 +1,5 @@
 /** One difference that a drift comparison found: the fields of every kind, and those of some kinds. */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import type { FoundDifference } from '../../actors/answers/drift.ts'
 
 type Subject = Pick<FoundDifference, 'kind' | 'name' | 'deployable'> & { readonly provider: ResourceProviderUuid }

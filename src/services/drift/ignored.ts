@@ -1,7 +1,7 @@
 /** Differences that an operator decides to ignore until a moment, and the list of those decisions. */
-import { DAY_MS } from '../../clock.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
-import type { HostName } from '../../identifiers.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import type { Caller, Control, IgnoredRow } from '../../actors/control.ts'
 import type { DriftEntry, HostDrift, IgnoreWish } from '../../actors/answers/drift.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'

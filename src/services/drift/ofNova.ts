@@ -2,8 +2,8 @@
  * Devices of a host for which Nova shows a provider of its own: both services would give them to a guest (placement
  * 6.3).
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
-import { functionOf } from '../../attachedFunctions.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import { functionOf } from '../../vocabulary/attachedFunctions.ts'
 import type { FoundDifference } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { OWNER_TRAIT } from '../../actors/placement/names.ts'

@@ -2,8 +2,8 @@
  * Differences between Nova's servers that have accelerators of a host and the records here. Made only on demand,
  * because each server costs one request to Nova.
  */
-import type { InstanceUuid } from '../../identifiers.ts'
-import { type Outcome, done } from '../../fault.ts'
+import type { InstanceUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import type { ArqRow } from '../../actors/control.ts'
 import type { FoundDifference } from '../../actors/answers/drift.ts'
 import type { NovaServer, NovaServers } from '../../actors/neighbours.ts'

@@ -8,8 +8,8 @@
  *    and counts as passed. A step back that is shorter than that makes a deadline late by the length of the step at
  *    most.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Log } from '../../vocabulary/log.ts'
 
 /**
  * A smaller difference can be drift between the two clocks, or a process that was busy between reading one and the

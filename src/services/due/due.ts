@@ -2,14 +2,14 @@
  * The function that does the due work of an entity, by kind of row. A kind of deadline (`dueKinds.ts`) without a
  * function is a type error.
  */
-import type { EntityKey } from '../../identifiers.ts'
-import type { Fault } from '../../fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import type { Fault } from '../../vocabulary/fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
 import type { DeadlineKind } from '../../actors/runtime/dueKinds.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { Read } from '../../actors/runtime/region.ts'
-import { ownValue } from '../../record.ts'
+import { ownValue } from '../../vocabulary/record.ts'
 import { conclude } from '../arqs/conclude.ts'
 import { type Kernel, RELEASE_FOR_MS, newWork } from '../kernel/kernel.ts'
 import { shed } from '../retirement/retirement.ts'

@@ -11,9 +11,9 @@
  *    that was wrong, or before the clock was set back: it is handed to the worker too. Work that does no harm when it
  *    is early begins at once; a deadline has to have been seen for as long as its term (TERMS-1).
  */
-import type { EntityKey } from '../../identifiers.ts'
-import { isUndecided } from '../../fault.ts'
-import { textOf } from '../../errorText.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import { isUndecided } from '../../vocabulary/fault.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 import { DEADLINE_KINDS, type DeadlineKind, type DueKind } from '../../actors/runtime/dueKinds.ts'
 import { kindOf } from '../../actors/runtime/memory.ts'

@@ -9,8 +9,8 @@
  * RESEND-4 an order postponed further ahead than possible is sent now, because the clock was set back since it was
  *    postponed. The deadline of a programming by a wrong clock has passed after its term (TERMS-1).
  */
-import type { HostName } from '../../identifiers.ts'
-import { isUndecided } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { isUndecided } from '../../vocabulary/fault.ts'
 import { orderMessage } from '../../actors/reactions.ts'
 import { deployableKey } from '../../actors/deployable/decider.ts'
 import type { DueAt } from '../../actors/runtime/sharing.ts'

@@ -9,8 +9,8 @@
  *    accepted, once in `READ_EVERY_MS`, so a key that such a release accepts beside this one may be missed that long;
  * ONE-KEY-4 hosts that share a key already are believed as before, and named in the log.
  */
-import type { EntityKey, HostName } from '../../identifiers.ts'
-import { type Outcome, allOf, done } from '../../fault.ts'
+import type { EntityKey, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import { type Host, type HostCommand, type HostEvent, host, hostKey } from '../../actors/host/decider.ts'
 import { keyHolderKey, numbers } from '../../actors/inventory/numbers.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'

@@ -1,8 +1,8 @@
 /** The hosts part of the control port. */
-import type { ArqUuid, HostName } from '../../identifiers.ts'
-import { type Outcome, allOf, done } from '../../fault.ts'
+import type { ArqUuid, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../../actors/control.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import { DEVICE_STATES, stateOf } from '../../actors/device/standing.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'

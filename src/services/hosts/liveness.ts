@@ -14,8 +14,8 @@
  * LIVENESS-5 a name in a report is forgotten after an hour unless the journal has such a host, because anybody can
  *    write a name into a report.
  */
-import type { HostName } from '../../identifiers.ts'
-import { textOf } from '../../errorText.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'
 import { LIVENESS, type Liveness as State, host, hostKey } from '../../actors/host/decider.ts'
 

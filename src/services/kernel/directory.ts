@@ -1,6 +1,6 @@
 /** Finds the target of a bind: which deployable stands for a resource provider, and which host has a name. */
-import type { DeployableUuid, HostName, ResourceProviderUuid } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import type { DeployableUuid, HostName, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import type { Binding } from '../../actors/control.ts'
 import type { Kernel } from './kernel.ts'
 

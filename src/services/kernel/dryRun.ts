@@ -1,7 +1,7 @@
 /**
  * A dry run decides everything as the change would, and then ends its plan with a refusal, so that nothing is recorded.
  */
-import { type Fault, type Outcome, done } from '../../fault.ts'
+import { type Fault, type Outcome, done } from '../../vocabulary/fault.ts'
 
 /** The refusal that ends an accepted plan of a dry run. */
 export const WOULD_BE_DONE: Fault = { kind: 'conflict', reason: 'a dry run records nothing' }

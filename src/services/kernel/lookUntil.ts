@@ -1,7 +1,7 @@
 /** Reads an entity again after each of its changes, and after pauses, until it is as wanted or the time is over. */
-import type { Outcome } from '../../fault.ts'
-import type { EntityKey } from '../../identifiers.ts'
-import { type Backoff, backoffMs } from '../../waiting.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
+import { type Backoff, backoffMs } from '../../vocabulary/waiting.ts'
 import type { Kernel } from './kernel.ts'
 
 /** A change that another control records does not notify this process, so the entity is read again after this long. */

@@ -1,5 +1,5 @@
 /** The deployables of a device. */
-import type { DeviceUuid, EntityKey } from '../../identifiers.ts'
+import type { DeviceUuid, EntityKey } from '../../vocabulary/identifiers.ts'
 import { deployableKey } from '../../actors/deployable/state.ts'
 import type { Host } from '../../actors/host/decider.ts'
 

@@ -1,8 +1,8 @@
 /**
  * Questions about the views: lists of any length in pages, and first rows. The HTTP room asks here and knows no table.
  */
-import { ownValue } from '../../record.ts'
-import { type Outcome, refuse } from '../../fault.ts'
+import { ownValue } from '../../vocabulary/record.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
 import type { Listed, Page } from '../../actors/control.ts'
 import type { PageQuery, PageCursor, Reads, Scalar } from '../../actors/runtime/ports.ts'
 import type { Guard } from '../../actors/runtime/unreadable.ts'

@@ -2,7 +2,7 @@
  * Adds to each order the data that its host checks: the cloud that sends the order, the start of the host it is for,
  * and a signature.
  */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { BOOT_HEADER, CLOUD_HEADER, sealed } from '../../wire/seal.ts'

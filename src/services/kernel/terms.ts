@@ -6,8 +6,8 @@
  *    term has passed when this process has seen the moment unchanged for as long as the term, by its monotonic clock.
  *    So no term lasts longer than twice itself, and none ends early because this process has the wrong clock.
  */
-import type { Clock } from '../../clock.ts'
-import { createObserver } from '../../observer.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import { createObserver } from '../../vocabulary/observer.ts'
 
 /** A moment that nobody has asked about for this long is forgotten. */
 const FORGOTTEN_MS = 600_000

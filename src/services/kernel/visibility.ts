@@ -1,6 +1,6 @@
 /** Who may know of which ARQs (rest-api 9.5): an administrator of all, other users of those of their own project. */
-import type { ArqUuid } from '../../identifiers.ts'
-import { type Outcome, done } from '../../fault.ts'
+import type { ArqUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { Kernel } from './kernel.ts'
 

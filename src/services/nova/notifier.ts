@@ -7,19 +7,19 @@
  * NOTIFIER-2 a call names each ARQ once, because Nova's verdicts are matched by ARQ;
  * NOTIFIER-3 no waiting event is lost: the time of the next try is recorded with the instance, and rounds find it.
  */
-import { backoffMs, endedWithin } from '../../waiting.ts'
-import type { ArqUuid, EntityKey } from '../../identifiers.ts'
-import { isUndecided } from '../../fault.ts'
-import { textOf } from '../../errorText.ts'
+import { backoffMs, endedWithin } from '../../vocabulary/waiting.ts'
+import type { ArqUuid, EntityKey } from '../../vocabulary/identifiers.ts'
+import { isUndecided } from '../../vocabulary/fault.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { NOTIFIER } from '../../actors/eventAudience.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'
 import type { Worker } from '../due/lanes.ts'
 import type { NovaEvent, NovaVerdict } from '../../actors/neighbours.ts'
-import { storable } from '../../text.ts'
+import { storable } from '../../vocabulary/text.ts'
 import { type Instance, instance, instanceKey } from '../../actors/instance/decider.ts'
 import { NOVA_DUE } from '../../actors/runtime/dueKinds.ts'
-import { type Span, traceField } from '../../trace.ts'
+import { type Span, traceField } from '../../vocabulary/trace.ts'
 import type { Ending } from '../../actors/instance/messages.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 

@@ -8,7 +8,7 @@
  * GATHER-2 nothing is deleted while Nova knows none of the servers that have accelerators: that is probably a wrong or
  *    empty Nova. An operator can still delete them by command.
  */
-import type { InstanceUuid } from '../../identifiers.ts'
+import type { InstanceUuid } from '../../vocabulary/identifiers.ts'
 import type { Orphan } from '../../actors/answers/orphan.ts'
 import type { PageCursor } from '../../actors/runtime/ports.ts'
 import type { Kernel } from '../kernel/kernel.ts'

@@ -9,9 +9,9 @@
  * ORPHAN-3 these requests are deleted like any others: the host releases the handle. A request that has changed since
  *    Nova was asked is kept.
  */
-import type { InstanceUuid } from '../../identifiers.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
-import { pause } from '../../waiting.ts'
+import type { InstanceUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
+import { pause } from '../../vocabulary/waiting.ts'
 import type { ArqRow, Caller, Control, Page } from '../../actors/control.ts'
 import type { Kept, Orphan, OrphansCollected } from '../../actors/answers/orphan.ts'
 import type { NovaServer, NovaServers } from '../../actors/neighbours.ts'

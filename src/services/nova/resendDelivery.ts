@@ -2,8 +2,8 @@
  * Sends Nova the outcomes of an instance's binds once more, at an operator's request: Nova was unreachable for longer
  * than events are retried, or has lost an event.
  */
-import type { ArqUuid } from '../../identifiers.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import type { ArqUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Delivery } from '../../actors/answers/tallied.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'

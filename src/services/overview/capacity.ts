@@ -2,7 +2,7 @@
  * The capacity part of the control port: how many accelerators of each kind there are, and how many can be granted,
  * from the views.
  */
-import { type Outcome, done } from '../../fault.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import { type Capacity, capacityOf } from '../../actors/capacity/tally.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Kernel } from '../kernel/kernel.ts'

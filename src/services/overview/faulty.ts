@@ -1,10 +1,10 @@
 /** The devices of one bad state, for the overview: where they are, since when, and under which servers. */
-import { type Outcome, allOf, done } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import { CARDS_SHOWN, type Faulty } from '../../actors/answers/tallied.ts'
 import { type Device, device, deviceKey } from '../../actors/device/decider.ts'
 import type { Row } from '../../actors/runtime/views.ts'
-import { jsonIn } from '../../jsonText.ts'
-import { formatPciAddress, pciAddressOf } from '../../pci.ts'
+import { jsonIn } from '../../vocabulary/jsonText.ts'
+import { formatPciAddress, pciAddressOf } from '../../vocabulary/pci.ts'
 import type { FaultyRows } from '../devices/tallyDevices.ts'
 import { everyRowWith } from '../kernel/everyRow.ts'
 import type { Kernel } from '../kernel/kernel.ts'

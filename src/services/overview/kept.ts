@@ -6,8 +6,8 @@
  *    computing takes only a small share of the time, however many entities there are and however often it is asked for;
  * COUNTED-3 a refusal is kept for `leastMs` only.
  */
-import type { Clock } from '../../clock.ts'
-import type { Outcome } from '../../fault.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
 
 const TIMES = 20
 const MOST_MS = 60_000

@@ -10,10 +10,10 @@
  * PAST-4 of what belongs to projects, a project that asks has only its own folded.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import { done, type Outcome, refuse } from '../../fault.ts'
-import type { EntityKey, ProjectId } from '../../identifiers.ts'
-import { type Asker, NOBODY_WAITS, SHARES, createPlaces } from '../../shares.ts'
-import { createTurns } from '../../waiting.ts'
+import { done, type Outcome, refuse } from '../../vocabulary/fault.ts'
+import type { EntityKey, ProjectId } from '../../vocabulary/identifiers.ts'
+import { type Asker, NOBODY_WAITS, SHARES, createPlaces } from '../../vocabulary/shares.ts'
+import { createTurns } from '../../vocabulary/waiting.ts'
 import { projectGiven } from '../../actors/eventAudience.ts'
 import type { Control, Past } from '../../actors/control.ts'
 import { arq } from '../../actors/arq/decider.ts'

@@ -2,7 +2,7 @@
  * The health of the service itself: late binds, overdue work, the journal, the publication to the bus, and violations
  * of what must never happen.
  */
-import { type Outcome, allOf, done } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import { FOUND, type Found, LATE_MAX, type Progress } from '../../actors/answers/tallied.ts'
 import { instance } from '../../actors/instance/decider.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'

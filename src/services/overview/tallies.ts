@@ -1,5 +1,5 @@
 /** The overview part of the control port: the number of entities of each kind, by state, and the work that waits. */
-import { type Outcome, allOf, done } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import type { Control } from '../../actors/control.ts'
 import { tallyDevices } from '../devices/tallyDevices.ts'
 import { tallyHosts } from '../hosts/tallyHosts.ts'

@@ -8,8 +8,8 @@
  *    began.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import { DAY_MS } from '../../clock.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import { DAY_MS } from '../../vocabulary/clock.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import { boundSince, usageRow } from '../../actors/arq/rows.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import type { PageCursor } from '../../actors/runtime/ports.ts'

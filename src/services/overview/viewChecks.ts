@@ -7,7 +7,7 @@
  * CHECKS-2 a view row is written in the same append as its journal row, so it is judged only if the last row of the
  *    entity's journal is the same before and after the view row was read.
  */
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey } from '../../vocabulary/identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

@@ -3,8 +3,8 @@
  * whose record was lost may have created providers that nothing recorded explains now (P4), or may have shown reserved
  * units as free.
  */
-import type { HostName } from '../../identifiers.ts'
-import { type Fault, type Outcome, done } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { type Fault, type Outcome, done } from '../../vocabulary/fault.ts'
 import type { Caller } from '../../actors/control.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'

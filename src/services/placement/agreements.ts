@@ -7,7 +7,7 @@
  *    started, or takes over a host, need not read everything again;
  * AGREED-3 a process skips the read of a provider only a limited number of times in a row.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Agreed } from '../../actors/placement/decider.ts'

@@ -2,7 +2,7 @@
  * Compares one host with Placement without writing to Placement. If nothing new is found, only the time of the next
  * comparison is stored (RUNNER-3).
  */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import type { PassOutcome } from '../../actors/placement/counts.ts'
 import { isNothingNew, placementKey } from '../../actors/placement/decider.ts'
 import type { Placement } from '../../actors/placement/port.ts'

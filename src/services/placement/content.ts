@@ -1,5 +1,5 @@
 /** Reads what a provider in Placement holds: its inventory and its traits. */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import { FOREIGN_TRAITS } from '../../actors/placement/names.ts'
 import type { Inventories, Placement, PlacementResult } from '../../actors/placement/port.ts'
 

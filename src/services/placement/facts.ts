@@ -1,6 +1,6 @@
 /** The recorded facts of a host that Placement should show. */
-import type { HostName } from '../../identifiers.ts'
-import { type Outcome, allOf, done } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'

@@ -2,7 +2,7 @@
  * Two wrappers of the Placement port: one writes only while the caller has the right to, the other only notes the
  * writes.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 
 const SUPERSEDED: PlacementFault = {

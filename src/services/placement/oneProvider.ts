@@ -8,11 +8,11 @@
  * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of
  *    functions that the card is not loaded with.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
-import { type Backoff, backoffMs, pause } from '../../waiting.ts'
-import type { Clock } from '../../clock.ts'
+import type { ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import { type Backoff, backoffMs, pause } from '../../vocabulary/waiting.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
-import { rpUuidOf } from '../../rpUuid.ts'
+import { rpUuidOf } from '../../vocabulary/rpUuid.ts'
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
 import { OWNER_TRAIT, isFunctionTrait } from '../../actors/placement/names.ts'
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'

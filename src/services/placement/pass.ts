@@ -9,13 +9,13 @@
  * PASS-4 a provider that only its trait says to be ours may be that of another Cyborg: it is told, and nothing is
  *    written to it, unless an operator has ordered the pass. Then it is recorded as ours before it is written.
  */
-import type { DeployableName, HostName, ResourceProviderUuid } from '../../identifiers.ts'
-import type { Outcome } from '../../fault.ts'
+import type { DeployableName, HostName, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
 import type { Agreed, Finding, PlacementRecord, HostBlocker } from '../../actors/placement/decider.ts'
 import type { PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 import { isIgnored } from '../../actors/placement/ignored.ts'
 import { type Wanted, unallocatedOf, withheld } from '../../actors/placement/wanted.ts'
-import { rpUuidOf } from '../../rpUuid.ts'
+import { rpUuidOf } from '../../vocabulary/rpUuid.ts'
 import { ofOthers, takeBack, takeOver } from './removal.ts'
 import { type Tools, reconcileProvider } from './oneProvider.ts'
 import { type BoundBy, allocatedOn } from './units.ts'

@@ -10,8 +10,8 @@
  *    (TERMS-1); an operator is never kept away. Whoever takes over from a pass that has not ended has the host compared
  *    once more after the longest time that the last call of the other pass may take.
  */
-import type { HostName } from '../../identifiers.ts'
-import { type Outcome, type Refused, done } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, type Refused, done } from '../../vocabulary/fault.ts'
 import {
   type Finding,
   type PlacementCommand,

@@ -3,10 +3,10 @@
  * comparison is due, and again after a failure. Each pass compares everything, so a pass that was missed, interrupted
  * or repeated does no harm (placement 9).
  */
-import type { EntityKey, HostName } from '../../identifiers.ts'
-import { type Outcome, isUndecided } from '../../fault.ts'
-import { textOf } from '../../errorText.ts'
-import { endedWithin } from '../../waiting.ts'
+import type { EntityKey, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, isUndecided } from '../../vocabulary/fault.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { endedWithin } from '../../vocabulary/waiting.ts'
 import { PLACEMENT_DUE, isMark } from '../../actors/placement/marks.ts'
 import { comparedWithinMs } from '../../actors/placement/schedule.ts'
 import { type PlacementCounts, noPlacementCounts } from '../../actors/placement/counts.ts'

@@ -1,6 +1,6 @@
 /** Who uses units of a host's providers, by the records and by the allocations in Placement. */
-import type { ArqUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
-import { type Outcome, done } from '../../fault.ts'
+import type { ArqUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import type { Placement, PlacementResult } from '../../actors/placement/port.ts'
 import { heldBy } from '../../actors/placement/wanted.ts'

@@ -3,7 +3,7 @@
  * Placement was configured, and, once Placement has answered again for one host, all other hosts that wait because it
  * did not answer.
  */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import { placementKey } from '../../actors/placement/decider.ts'
 import { dueKindOf } from '../../actors/placement/hostState.ts'
 import { PLACEMENT_DUE } from '../../actors/placement/marks.ts'

@@ -4,8 +4,8 @@
  * Placement.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { DeployableUuid, EntityKey, HostName } from '../../identifiers.ts'
-import { type Outcome, done } from '../../fault.ts'
+import type { DeployableUuid, EntityKey, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
 import { arqsOf, bitstreamOf } from '../../actors/arq/groups.ts'
 import type { Group } from '../../actors/arq/messages.ts'
 import { chooseImage } from '../../actors/arq/images.ts'

@@ -1,8 +1,8 @@
 /** The device profiles part of the control port. */
-import type { ProfileUuid } from '../../identifiers.ts'
-import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import type { ProfileUuid } from '../../vocabulary/identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../vocabulary/fault.ts'
 import { impactOf } from '../../actors/answers/impact.ts'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import type { Caller, Control, ProfileRow } from '../../actors/control.ts'
 import { createExplain } from './explain.ts'
 import { type Kernel, causeOf, commandOf, hasRecorded, newWork } from '../kernel/kernel.ts'

@@ -10,8 +10,8 @@
  * ADMISSION-5 a report that is not signed is refused: every host signs since release 0.3.0. Of a host without a key,
  *    nothing is recorded.
  */
-import type { HostName } from '../../identifiers.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Report } from '../../wire/reports.ts'
 import { CLOUD_HEADER, cloudOf } from '../../wire/seal.ts'

@@ -8,8 +8,8 @@
  * FOREIGN-2 the handle is withheld until an operator releases it: a later report that shows it free does not tell who
  *    used it, and whether they stopped.
  */
-import type { HandleUuid, HostName } from '../../identifiers.ts'
-import type { Clock } from '../../clock.ts'
+import type { HandleUuid, HostName } from '../../vocabulary/identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import type { Difference } from '../../actors/inventory/slotDifferences.ts'
 
 /** Longer than the time between two reports of a host. */

@@ -2,7 +2,7 @@
  * Records the image that a card holds, once its host has confirmed that it differs from the recorded image (COMPARE-1,
  * IMAGE-1).
  */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { ImageDifference } from '../../actors/inventory/imageDifferences.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'

@@ -1,10 +1,10 @@
 /** Refuses devices of a report that are not the host's to show, or more than it may add, and says so. */
-import { type Outcome, done } from '../../fault.ts'
-import type { HostName } from '../../identifiers.ts'
+import { type Outcome, done } from '../../vocabulary/fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 import type { Agreement, Refused, Step } from '../../actors/inventory/reconcile.ts'
 import { canonicalHandle } from '../../actors/inventory/digest.ts'
 import type { Handles } from '../../actors/inventory/rivalry.ts'
-import { ownValue } from '../../record.ts'
+import { ownValue } from '../../vocabulary/record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { noteRefusal } from './provenance.ts'
 

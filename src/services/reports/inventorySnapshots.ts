@@ -8,8 +8,8 @@
  * INVENTORY-SNAPSHOT-2 the prepared slots are known if they agreed with the journal, until an order of the host ends,
  *    for `COMPARED_FOR_MS` at most.
  */
-import type { BootId, HostName } from '../../identifiers.ts'
-import type { Clock } from '../../clock.ts'
+import type { BootId, HostName } from '../../vocabulary/identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { Journal } from '../../actors/runtime/ports.ts'
 import { slotsDigest } from '../../wire/slots.ts'

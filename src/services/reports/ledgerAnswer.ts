@@ -2,9 +2,9 @@
  * Answers a host that has lost its ledger with the slots that the journal holds prepared on it, so that the host
  * prepares none of that hardware for another slot, and executes no order that was given before.
  */
-import type { HostName } from '../../identifiers.ts'
-import { textOf } from '../../errorText.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import { ledgerAnswerRecord } from '../../wire/message.ts'
 import type { LedgerAnswer } from '../../wire/orders.ts'
 import type { InventoryReport } from '../../wire/reports.ts'

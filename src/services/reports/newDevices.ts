@@ -11,8 +11,8 @@
  *    hour, or `CHANGES_OF_ONE` times as many as were recorded. What goes is always recorded, because it must not be
  *    given to anybody.
  */
-import type { Clock } from '../../clock.ts'
-import type { HostName } from '../../identifiers.ts'
+import type { Clock } from '../../vocabulary/clock.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
 
 const HOUR_MS = 3_600_000
 export const ATLEAST = 2048

@@ -14,9 +14,9 @@
  *    clocks of a cloud differ says nothing: starts are told apart by their ids then. A host whose clock was wrong once,
  *    and that has lost its folder since, is not kept out until that time has come.
  */
-import type { HostName } from '../../identifiers.ts'
-import { textOf } from '../../errorText.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import type { HostName } from '../../vocabulary/identifiers.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import { stopRecord } from '../../wire/message.ts'
 import type { Heartbeat, OrderResult } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

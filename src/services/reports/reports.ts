@@ -2,7 +2,7 @@
  * Passes the reports of hosts to the actors they concern. A message that is delivered twice has its effect once,
  * because of its id.
  */
-import type { ArqUuid, DeployableUuid, HostName } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, HostName } from '../../vocabulary/identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { type Admission, createAdmit, createJudgeSender } from './admission.ts'
@@ -20,7 +20,7 @@ import { commandIdOf } from '../../actors/runtime/commandId.ts'
 import { reportPrepared } from '../arqs/conclude.ts'
 import { noteAnswer } from '../hosts/probe.ts'
 import { recordInventory } from './inventory.ts'
-import type { Outcome } from '../../fault.ts'
+import type { Outcome } from '../../vocabulary/fault.ts'
 import { judgeHeartbeat, judgeResult, withoutWrongBoot } from './provenance.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'
 import { createNewDevices } from './newDevices.ts'
@@ -28,8 +28,8 @@ import { type Shown, createInventorySnapshots } from './inventorySnapshots.ts'
 import { createSlotComparison } from './slots.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from '../kernel/kernel.ts'
-import { traceField, inSpan } from '../../trace.ts'
-import { storable } from '../../text.ts'
+import { traceField, inSpan } from '../../vocabulary/trace.ts'
+import { storable } from '../../vocabulary/text.ts'
 
 export type Reports = {
   /**

@@ -3,7 +3,7 @@
  * about it hold until an operator changes them (data-model 11.4, decision 0131). It is recognised by the marks of its
  * card, wherever it is shown, and without them by its control path and its kind of card.
  */
-import { type Outcome, allOf, done } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../vocabulary/fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { device as deviceDecider, deviceKey } from '../../actors/device/decider.ts'
 import type { HeldDevice, Host } from '../../actors/host/decider.ts'

@@ -10,8 +10,8 @@
  * COMPARE-4 a process that loses its question (a restart) asks again after the next report; a comparison that fails is
  *    repeated with that report.
  */
-import type { HandleUuid, HostName } from '../../identifiers.ts'
-import { textOf } from '../../errorText.ts'
+import type { HandleUuid, HostName } from '../../vocabulary/identifiers.ts'
+import { textOf } from '../../vocabulary/errorText.ts'
 import { slotsQuestionRecord } from '../../wire/message.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'

@@ -2,8 +2,8 @@
  * The requests that a change of a device, a host or profiles would concern. Reads only: runs the plan of the change
  * itself and records nothing.
  */
-import type { ArqUuid, DeviceUuid, HostName } from '../../identifiers.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import type { ArqUuid, DeviceUuid, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, done, refuse } from '../../vocabulary/fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { device, deviceKey, isShown } from '../../actors/device/decider.ts'

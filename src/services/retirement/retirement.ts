@@ -3,9 +3,9 @@
  * as a host, whatever it reports. In both cases its devices leave as soon as nothing on them is in use, and return only
  * by a restore.
  */
-import type { EntityKey, HostName } from '../../identifiers.ts'
-import { type Outcome, refuse } from '../../fault.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { EntityKey, HostName } from '../../vocabulary/identifiers.ts'
+import { type Outcome, refuse } from '../../vocabulary/fault.ts'
+import type { OperatorNote } from '../../vocabulary/operatorNote.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { HostChange } from '../../actors/answers/impact.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

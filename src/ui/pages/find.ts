@@ -3,7 +3,7 @@
  * or a profile.
  */
 import * as v from 'valibot'
-import { canonicalUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../vocabulary/uuid.ts'
 import { type Api, at } from '../api.ts'
 import * as shapes from '../shapes.ts'
 

@@ -14,7 +14,7 @@ import { type Loaded, loaded, mapped, pageError } from '../loaded.ts'
 import { differenceIn } from '../view/differenceId.ts'
 import { waysOf } from '../view/ways.ts'
 import { letterIn } from './letters.ts'
-import { differencesOf, pairOf } from '../../profileDiff.ts'
+import { differencesOf, pairOf } from '../../vocabulary/profileDiff.ts'
 import type { VersionPair } from '../view/screen.ts'
 import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 

@@ -2,7 +2,7 @@
  * The conditions that need attention. Each is a row with its sentence, the page that shows it, and the command that
  * mends it.
  */
-import type { DeepReadonly } from '../../deepReadonly.ts'
+import type { DeepReadonly } from '../../vocabulary/deepReadonly.ts'
 import type * as shapes from '../shapes.ts'
 import type { Tone } from './states.ts'
 import { type CommandLine, ago, many, shell, sum } from './words.ts'

@@ -94,7 +94,7 @@ const PROGRAM_STATES: Readonly<Record<string, { readonly tone: Tone; readonly me
   running: { tone: 'busy', means: 'its host is loading the image' },
   failed: { tone: 'bad', means: 'the last programming failed' },
 }
-/** What a host says of bytes that are not those of the image (`src/images.ts`). */
+/** What a host says of bytes that are not those of the image (`src/vocabulary/images.ts`). */
 const CORRUPT = /^image_corrupt\b/
 /** The digest does not match: a stop sign, with what to do. */
 const stopped = (reason: string): Child =>

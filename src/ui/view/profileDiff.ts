@@ -1,5 +1,5 @@
 /** The page about the differences between two versions of a device profile. */
-import type { Difference, Differences } from '../../profileDiff.ts'
+import type { Difference, Differences } from '../../vocabulary/profileDiff.ts'
 import type { ProfileVersions } from '../shapes.ts'
 import { type Fact, command, empty, facts, link, none, panel, state, trouble, when } from './parts.ts'
 import { type Column, rows } from './rows.ts'

@@ -21,7 +21,7 @@ import type {
   Timeline,
 } from '../shapes.ts'
 import type { Letter, LetterDetail } from '../letterShapes.ts'
-import type { Differences, Pair } from '../../profileDiff.ts'
+import type { Differences, Pair } from '../../vocabulary/profileDiff.ts'
 import type { System } from '../systemShapes.ts'
 import type { Loaded, PageError } from '../loaded.ts'
 import type { DeliveryCounts } from './deliveryTabs.ts'

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Image, noImage } from '../../../src/images.ts'
+import { type Image, noImage } from '../../../src/vocabulary/images.ts'
 import { createImageCache } from '../../../src/neighbours/images/cache.ts'
 import type { Glance } from '../../../src/neighbours/images/glance.ts'
 import { createGlanceFiles } from '../../../src/neighbours/images/glanceFiles.ts'

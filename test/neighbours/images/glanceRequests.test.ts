@@ -1,6 +1,6 @@
 /** What is asked of Glance, request by request, and what its answers become. */
 import { expect, test } from 'vitest'
-import { noImage } from '../../../src/images.ts'
+import { noImage } from '../../../src/vocabulary/images.ts'
 import { createGlance } from '../../../src/neighbours/images/glance.ts'
 import { NotInCatalogue, Unanswered } from '../../../src/neighbours/openstack/send.ts'
 import type { Session } from '../../../src/neighbours/openstack/session.ts'

@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isRecord } from '../../../src/record.ts'
-import type { Token } from '../../../src/token.ts'
-import { silent } from '../../../src/log.ts'
+import { isRecord } from '../../../src/vocabulary/record.ts'
+import type { Token } from '../../../src/vocabulary/token.ts'
+import { silent } from '../../../src/vocabulary/log.ts'
 import { createTokens } from '../../../src/neighbours/openstack/tokens.ts'
 import { handClock } from '../../support/lab.ts'
 import { hostileText, hostileValue, jsonOf, spoilt } from '../../http/hostileInput.ts'

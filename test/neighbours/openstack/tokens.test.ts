@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { silent } from '../../../src/log.ts'
+import { silent } from '../../../src/vocabulary/log.ts'
 import { createSender, type Sender } from '../../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../../src/neighbours/openstack/session.ts'
 import { createTokens } from '../../../src/neighbours/openstack/tokens.ts'

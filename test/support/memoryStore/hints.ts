@@ -1,5 +1,5 @@
 /** Hints between the processes of a simulation. */
-import { type Hints, createListeners } from '../../actors/runtime/hints.ts'
+import { type Hints, createListeners } from '../../../src/actors/runtime/hints.ts'
 
 /** Each call returns the hints of one process. */
 export const memoryHints = (): (() => Hints) => {

@@ -1,10 +1,10 @@
 /** The views in memory: rows by key, unique rules, filter and keyset page. Deterministic: rows come in key order. */
-import type { PageQuery } from '../../actors/runtime/ports.ts'
-import { Unreadable } from '../../actors/runtime/unreadable.ts'
-import type { Row, ViewChange, ViewName } from '../../actors/runtime/views.ts'
-import { byValue, viewPage } from '../../actors/runtime/viewPage.ts'
-import { cellsOf, lastChanges, uniqueRule, viewNames, viewOf } from '../rules.ts'
-import type { Cells } from '../rules.ts'
+import type { PageQuery } from '../../../src/actors/runtime/ports.ts'
+import { Unreadable } from '../../../src/actors/runtime/unreadable.ts'
+import type { Row, ViewChange, ViewName } from '../../../src/actors/runtime/views.ts'
+import { byValue, viewPage } from '../../../src/actors/runtime/viewPage.ts'
+import { cellsOf, lastChanges, uniqueRule, viewNames, viewOf } from '../../../src/persistence/rules.ts'
+import type { Cells } from '../../../src/persistence/rules.ts'
 
 type Table = Map<string, Cells>
 /** Maps a rule with its values to the key of the row that holds them. */

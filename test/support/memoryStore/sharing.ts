@@ -1,8 +1,8 @@
 /** Leases, claims and host sightings in memory, shared by all processes of a simulation. Uses the clock it is given. */
-import type { EntityKey } from '../../identifiers.ts'
-import { type DueAt, FORGOTTEN_MAX, type Sharing } from '../../actors/runtime/sharing.ts'
-import type { Row } from '../../actors/runtime/views.ts'
-import { createObserver } from '../../observer.ts'
+import type { EntityKey } from '../../../src/vocabulary/identifiers.ts'
+import { type DueAt, FORGOTTEN_MAX, type Sharing } from '../../../src/actors/runtime/sharing.ts'
+import type { Row } from '../../../src/actors/runtime/views.ts'
+import { createObserver } from '../../../src/vocabulary/observer.ts'
 import type { Kept, SharedWork } from './kept.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,8 +1,8 @@
 /** The archive of the store in memory: rows stay where they are, and the feed skips them. */
-import { ENDING, leavable } from '../../actors/retention.ts'
-import { agedCount } from '../aged.ts'
+import { ENDING, leavable } from '../../../src/actors/retention.ts'
+import { agedCount } from '../../../src/persistence/aged.ts'
 import type { Kept } from './kept.ts'
-import type { Archived, ArchiveOrder } from '../store.ts'
+import type { Archived, ArchiveOrder } from '../../../src/persistence/store.ts'
 
 /** The lowest checkpoint of all readers. */
 const publishedUpTo = (checkpoints: Kept['checkpoints']): number =>

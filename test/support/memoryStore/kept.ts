@@ -1,6 +1,6 @@
 /** The data of a store in memory, shared by all processes of a simulation. */
-import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
-import type { HostReading } from '../../actors/runtime/sharing.ts'
+import type { FeedRow, Position } from '../../../src/actors/runtime/ports.ts'
+import type { HostReading } from '../../../src/actors/runtime/sharing.ts'
 import type { Tables } from './tables.ts'
 
 /** A lease; `mark` changes with each renewal. */

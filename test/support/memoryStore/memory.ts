@@ -14,21 +14,21 @@ import type {
   Verdict,
   Wish,
   Scalar,
-} from '../../actors/runtime/ports.ts'
-import { noHints } from '../../actors/runtime/hints.ts'
-import { Unreadable } from '../../actors/runtime/unreadable.ts'
-import { snapshotSchemaOf } from '../../actors/runtime/snapshots.ts'
-import { NEVER_DUE } from '../../actors/runtime/dueKinds.ts'
-import type { Row } from '../../actors/runtime/views.ts'
+} from '../../../src/actors/runtime/ports.ts'
+import { noHints } from '../../../src/actors/runtime/hints.ts'
+import { Unreadable } from '../../../src/actors/runtime/unreadable.ts'
+import { snapshotSchemaOf } from '../../../src/actors/runtime/snapshots.ts'
+import { NEVER_DUE } from '../../../src/actors/runtime/dueKinds.ts'
+import type { Row } from '../../../src/actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
 import { memoryHints } from './hints.ts'
 import type { Kept } from './kept.ts'
 import { endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
 import { standbyOf } from './standby.ts'
 import { memoryTables } from './tables.ts'
-import { misfitOf } from '../misfit.ts'
-import { dumpedViews, dumpLine, lastChanges } from '../rules.ts'
-import type { Fold, Loaded, Store, Stream } from '../store.ts'
+import { misfitOf } from '../../../src/persistence/misfit.ts'
+import { dumpedViews, dumpLine, lastChanges } from '../../../src/persistence/rules.ts'
+import type { Fold, Loaded, Store, Stream } from '../../../src/persistence/store.ts'
 
 export type MemoryOptions = {
   readonly exclusive?: boolean

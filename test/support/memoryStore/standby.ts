@@ -1,7 +1,7 @@
 /** A copy of all data in memory, like a standby that no longer follows its server: it can replace the data later. */
-import type { FeedRow, JournalRow } from '../../actors/runtime/ports.ts'
-import { type ViewChange, keyOfRow } from '../../actors/runtime/views.ts'
-import { viewNames } from '../rules.ts'
+import type { FeedRow, JournalRow } from '../../../src/actors/runtime/ports.ts'
+import { type ViewChange, keyOfRow } from '../../../src/actors/runtime/views.ts'
+import { viewNames } from '../../../src/persistence/rules.ts'
 import type { Kept } from './kept.ts'
 
 const putBack = <Key, Value>(into: Map<Key, Value>, copy: ReadonlyMap<Key, Value>): void => {
