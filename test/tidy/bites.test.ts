@@ -31,6 +31,18 @@ test('a forbidden import is found, also when it imports only a type', () => {
   ])
 })
 
+test('a test that knows a private file is found, and a door that no test uses', () => {
+  const found = checks.testDoors(
+    files({
+      'test/a.test.ts': `import type { Ledger } from '../src/host/orders.ts'\nimport { startHost } from '../src/host/host.ts'`,
+      'src/cli/main.ts': `import { startHost } from '../host/orders.ts'`,
+    }),
+  )
+  expect(found).toContain('test/a.test.ts:1 imports src/host/orders.ts, which is no door of its room')
+  expect(found).toContain('doors.ts names src/http/app.ts, which no test imports')
+  expect(found.filter((one) => one.includes('src/host/host.ts'))).toEqual([])
+})
+
 test('an import of a file that is not there is found', () => {
   expect(checks.resolved(files({ 'src/a.ts': `import './b.ts'` }))).toEqual([
     'src/a.ts:1 imports src/b.ts, which is not there',
@@ -54,7 +66,7 @@ test('a way round among the files and folders of one folder is found, at every l
     'src/actors/device/x.ts': `import type { y } from '../arq/rows.ts'`,
     'src/actors/arq/rows.ts': `import { x } from '../device/z.ts'`,
     'src/actors/device/z.ts': `import '../../clock.ts'`,
-    'src/clock.ts': '',
+    'src/vocabulary/clock.ts': '',
   })
   expect(checks.folderCycles(both)).toEqual(['src/actors: device -> arq -> device'])
   const round = files({
@@ -85,13 +97,13 @@ test('a library away from home is found, and one without a home', () => {
     files({
       'src/http/routes/arqs.ts': `import { spawn } from 'nact'\nimport { Hono } from 'hono/tiny'`,
       'src/actors/runtime/shell.ts': `import { spawn } from 'nact'\nimport type { EntityManager } from '@mikro-orm/postgresql'`,
-      'src/log.ts': `import pino from 'pino'\nimport left from 'left-pad'`,
+      'src/vocabulary/log.ts': `import pino from 'pino'\nimport left from 'left-pad'`,
     }),
   )
   expect(found).toEqual([
     'src/http/routes/arqs.ts:1 imports nact, which lives in actors',
     'src/actors/runtime/shell.ts:2 imports @mikro-orm/postgresql, which lives in persistence',
-    'src/log.ts:2 imports left-pad, which has no home',
+    'src/vocabulary/log.ts:2 imports left-pad, which has no home',
   ])
 })
 

@@ -1,5 +1,6 @@
 /** Each check takes parsed files and returns what is wrong, one line each. */
 import { children, cycles, fileGraph, grouped, reach } from './graph.ts'
+import { DOORS, INSIDE } from './doors.ts'
 import type { Room } from './rules.ts'
 import {
   BUDGET,
@@ -45,6 +46,30 @@ export const rooms: Check = (sources) =>
       return allowed.includes(roomOf(to)) || allowed.includes(inSrc(to)) ? [] : [`${path}:${line} may not import ${to}`]
     })
   })
+
+/** Tests enter a room by its doors; a file that is listed and that no test imports any more leaves the list. */
+export const testDoors: Check = (sources) => {
+  const listed = new Set(
+    [DOORS, INSIDE].flatMap((files) =>
+      Object.entries(files).flatMap(([room, of]) => of.map((one) => `src/${room}/${one}`)),
+    ),
+  )
+  const found = sources
+    .filter(({ path }) => path.startsWith('test/'))
+    .flatMap(({ path, imports }) =>
+      imports.flatMap(({ specifier, line }) => {
+        const to = target(path, specifier)
+        return to?.startsWith('src/') ? [{ at: `${path}:${line}`, to }] : []
+      }),
+    )
+  const used = new Set(found.map(({ to }) => to))
+  return [
+    ...found
+      .filter(({ to }) => !listed.has(to))
+      .map(({ at, to }) => `${at} imports ${to}, which is no door of its room`),
+    ...[...listed].filter((to) => !used.has(to)).map((to) => `doors.ts names ${to}, which no test imports`),
+  ]
+}
 
 /** What rules.ts names is in the tree: a rule about something that is gone checks nothing. */
 export const ruled: Check = (sources) => {

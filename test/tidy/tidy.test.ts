@@ -23,6 +23,7 @@ describe('the rules of the house', () => {
     expect(checks.folderCycles(sources)).toEqual([]))
   test('every rule is about something that is there', () => expect(checks.ruled(sources)).toEqual([]))
   test('no file imports itself by way of others', () => expect(checks.fileCycles(sources)).toEqual([]))
+  test('tests enter rooms by their doors', () => expect(checks.testDoors(sources)).toEqual([]))
   test('each library stays in its home', () => expect(checks.homes(sources)).toEqual([]))
   test('files, programs and the environment have one door', () => expect(checks.doors(sources)).toEqual([]))
   test('pure files are pure', () => expect(checks.purity(sources)).toEqual([]))
