@@ -4,7 +4,7 @@ import { PLACEMENT_ERRORS, type Placement, type PlacementError } from '../../src
 import { memoryStore } from '../support/memoryStore/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
-import { openPlane, value } from '../support/plane.ts'
+import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { card, part, shown, slot } from './cards.ts'
 import { type SetUp, setUp } from './placementSetUp.ts'
 
@@ -56,7 +56,7 @@ const open = async () => {
     const entries = host!.entries.map(({ name, state, reason }) => `${name} ${state}: ${reason}`)
     return host!.trouble === null ? entries : [`${host!.trouble.state}: ${host!.trouble.reason}`, ...entries]
   }
-  return { ...world, ...cloud, at: setUp(cloud), failing, pass, drift, stop: () => world.plane.stop() }
+  return { ...world, ...cloud, clock, at: setUp(cloud), failing, pass, drift, stop: () => world.plane.stop() }
 }
 type World = Awaited<ReturnType<typeof open>>
 type Listed = { readonly uuid: string; readonly name: string; readonly parent_provider_uuid: string | null }
@@ -255,3 +255,59 @@ test.each(CALLS)(
       }
   },
 )
+
+const NOTE = { by: 'op', reason: 'r' }
+const deviceOfCard = async ({ control }: World) =>
+  value(await control.devices.list({}, {})).items.find(({ type }) => type === 'FPGA')!.uuid
+const bindsOne = async ({ at, control }: World) => {
+  value(await control.profiles.create(NOVA, { name: 'p', description: null, groups: [{ 'resources:FPGA': '1' }] }))
+  const [arq] = value(await control.arqs.create(TENANT, 'p'))
+  const instance = id(30)
+  at.allocates(instance, CARD, { FPGA: 1 })
+  const bound = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: CARD, instanceUuid: instance }
+  value(await control.arqs.bind(NOVA, [bound]))
+}
+test.each<[what: string, happens: (world: World) => Promise<unknown>, free: number]>([
+  ['nothing, when nothing is wrong', async () => {}, 2],
+  ['nothing of a card that is used', bindsOne, 2],
+  [
+    'all of a card that is disabled',
+    async (world) => value(await world.control.devices.setStatus(NOVA, await deviceOfCard(world), 'maintaining')),
+    0,
+  ],
+  [
+    'one unit for a handle in quarantine',
+    async ({ control }) => {
+      const { items } = value(await control.handles.list({}, {}))
+      const handle = items.find(({ canonical }) => canonical.includes('"bus":"01"'))!
+      value(await control.handles.quarantine(NOVA, handle.uuid, NOTE))
+    },
+    1,
+  ],
+  [
+    'all of a card that its host shows no more while a server has a part of it',
+    async (world) => {
+      await bindsOne(world)
+      await world.report('h1', [shown(BOTH[1]!)])
+    },
+    0,
+  ],
+  [
+    'all of a host that was retired while a server has a part of its card',
+    async (world) => {
+      await bindsOne(world)
+      value(await world.control.hosts.retire(NOVA, 'h1', NOTE))
+    },
+    0,
+  ],
+  ['all of a host that is not heard from', async ({ clock }) => clock.pass(3e9), 0],
+])('reserved in Placement is %s', async (_what, happens, free) => {
+  const world = await open()
+  world.at.provider(NODE, 'h1')
+  await world.report('h1', [shown(...BOTH)])
+  await world.pass()
+  await happens(world)
+  await world.pass()
+  expect(seen(world)[0]).toBe(`h1_card below h1: FPGA ${free} of 2, CUSTOM_A, OWNER_CYBORG`)
+  await world.stop()
+})
