@@ -50,7 +50,7 @@ const told = ({ hosts }: Judged) =>
   )
 
 const device = async () => value(await world.control.devices.list({}, {})).items[0]!
-const handles = async () => value(await world.control.handles.list({}, {})).items
+const handles = async () => value(await world.control.handles.list(NOVA, {}, {})).items
 const bound = async (count: number) => {
   const groups = [{ 'resources:FPGA': String(count) }]
   value(await world.control.profiles.create(NOVA, { name: 'p', description: null, groups }))

@@ -278,7 +278,7 @@ test.each<[what: string, happens: (world: World) => Promise<unknown>, free: numb
   [
     'one unit for a handle in quarantine',
     async ({ control }) => {
-      const { items } = value(await control.handles.list({}, {}))
+      const { items } = value(await control.handles.list(NOVA, {}, {}))
       const handle = items.find(({ canonical }) => canonical.includes('"bus":"01"'))!
       value(await control.handles.quarantine(NOVA, handle.uuid, NOTE))
     },

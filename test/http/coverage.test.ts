@@ -143,8 +143,7 @@ const CASES: Cases = {
   'GET /v2/hosts/:name': () => ['GET /v2/hosts/sim-1', 200],
   'POST /v2/hosts/:name/retire': async () => [`POST /v2/hosts/${await anotherHost()}/retire`, 200, BECAUSE],
   'POST /v2/hosts/:name/restore': () => ['POST /v2/hosts/sim-1/restore', 200, BECAUSE],
-  // the hosts here are of an early release, which cannot be asked: test/http/probe.test.ts has another one
-  'POST /v2/hosts/:name/probe': () => ['POST /v2/hosts/sim-1/probe', 409],
+  'POST /v2/hosts/:name/probe': () => ['POST /v2/hosts/sim-1/probe', 202],
   'POST /v2/hosts/:name/approve': () => [`POST /v2/hosts/keyed-${++hosts}/approve`, 200, { body: KEYED }],
   'POST /v2/hosts/:name/rekey': async () => [`POST /v2/hosts/${await anotherHost()}/rekey`, 200, { body: REKEYED }],
   'DELETE /v2/hosts/:name': async () => [`DELETE /v2/hosts/${await anotherHost()}?reason=sold`, 204],

@@ -99,7 +99,7 @@ export const ownPostgresPool = (bin: string): Pool => {
 const HTTP = join(import.meta.dirname, '../http')
 const OPENS_PLANE = /from '(\.\/cloud|\.\.\/support\/(plane|world))\.ts'/
 /** A file that brings a store of its own would only run once more as it does by itself. */
-const BRINGS_STORE = /from '[./]*\/src\/persistence\/memory\//
+const BRINGS_STORE = /from '[./]*\/support\/memoryStore\//
 const isOverTestStore = (file: string): boolean => {
   const text = readFileSync(join(HTTP, file), 'utf8')
   return OPENS_PLANE.test(text) && !BRINGS_STORE.test(text)
