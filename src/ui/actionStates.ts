@@ -11,7 +11,7 @@ export const hostActionState = (host: Pick<Host, 'liveness' | 'retired' | 'publi
   return host.public_key === null && host.offered_key !== null ? withKey(word) : word
 }
 
-/** Withheld, and its host has not answered an order; or withheld, and its host would not clean it. */
+/** Quarantined, and its host has not answered an order; or quarantined, and its host would not clean it. */
 export const AT_WORK = 'quarantined, its host at work'
 export const UNCLEANED = 'quarantined, without cleaning'
 export const handleActionState = ({

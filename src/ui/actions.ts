@@ -43,7 +43,7 @@ export const ACTIONS: readonly Action[] = [
   {
     kind: 'handles',
     name: 'quarantine',
-    label: 'Withhold',
+    label: 'Quarantine',
     grave: true,
     rule: 'cyborg:handle:quarantine',
     fields: [REASON],
@@ -52,7 +52,7 @@ export const ACTIONS: readonly Action[] = [
     path: (id) => at`/handles/${id}/quarantine`,
     command: (id) => shell`accelerando handle quarantine ${id} --reason TEXT`,
     states: ['free', 'releasing'],
-    otherwise: 'only a handle that nobody has can be withheld',
+    otherwise: 'only a handle that nobody has can be quarantined',
   },
   {
     kind: 'handles',
@@ -65,7 +65,7 @@ export const ACTIONS: readonly Action[] = [
     path: (id) => at`/handles/${id}/release`,
     command: (id) => shell`accelerando handle release ${id} --reason TEXT`,
     states: ['quarantined', AT_WORK, UNCLEANED],
-    otherwise: 'it is not withheld',
+    otherwise: 'it is not quarantined',
   },
   {
     kind: 'handles',
@@ -79,7 +79,7 @@ export const ACTIONS: readonly Action[] = [
     path: (id) => at`/handles/${id}/clean`,
     command: (id) => shell`accelerando handle clean ${id} --reason TEXT`,
     states: ['quarantined'],
-    otherwise: 'it is not withheld',
+    otherwise: 'it is not quarantined',
     reasons: {
       [AT_WORK]: 'its host is at work on it',
       [UNCLEANED]: 'neither a command nor a playbook that cleans it is chosen on its host',

@@ -112,9 +112,9 @@ describeWith(CHROMIUM_HERE, 'point 10, it explains: from the home page', (chromi
     const { handles } = (await world.must(200, 'GET /v2/handles?state=free&hostname=compute-1')).json
     const { uuid } = handles[0] as { uuid: string }
     await world.must(200, `POST /v2/handles/${uuid}/quarantine`, { body: { reason: 'left over from a crash' } })
-    await page.waitForSelector('a:text("withheld until an operator looks")')
-    await told('withheld until an operator looks', 'accelerando handle release UUID --reason TEXT')
-    await step('a:text("withheld until an operator looks")')
+    await page.waitForSelector('a:text("quarantined until an operator looks")')
+    await told('quarantined until an operator looks', 'accelerando handle release UUID --reason TEXT')
+    await step('a:text("quarantined until an operator looks")')
     await step(`a:text("${uuid}")`)
     await told('left over from a crash', `accelerando handle show ${uuid}`)
     await world.must(200, `POST /v2/handles/${uuid}/release`, { body: { reason: 'looked at it' } })
@@ -127,7 +127,7 @@ describeWith(CHROMIUM_HERE, 'point 10, it explains: from the home page', (chromi
         },
         { timeout: 10_000 },
       )
-      .not.toContain('withheld until')
+      .not.toContain('quarantined until')
   })
 
   test('a bind that its host refuses', async () => {

@@ -129,7 +129,7 @@ describeWith('postgres', 'a store in a database', (bin) => {
       'hosts                 3',
       'devices               24, and 3 retired',
       'deployables           27',
-      'attach handles        29, of which 8 are withheld',
+      'attach handles        29, of which 8 are quarantined',
       'accelerator requests  13 Bound, 8 BindFailed, 2 Unbound, 2 Initial',
     ])
     expect(tried.out).toMatch(/^repaired {2}W7 +extended_accelerator_requests 4 \(\S+\): it keeps attach handle/m)

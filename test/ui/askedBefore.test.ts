@@ -145,9 +145,9 @@ const healing = (...all: readonly (readonly string[])[]): Documents => ({
 const WITHHELD = 'quarantined'
 const ASKED = '|Reason|· kept in the journal|'
 it.each<Row>([
-  ['handles/x/do/quarantine', handleIn('free', null), [`${ASKED}Type x to confirm|Withhold|Cancel|`]],
-  ['handles/x/do/release', handleIn('free', null), ['|it is not withheld|Back|']],
-  ['handles/x/do/quarantine', handleIn(WITHHELD, 7), ['|only a handle that nobody has can be withheld|Back|']],
+  ['handles/x/do/quarantine', handleIn('free', null), [`${ASKED}Type x to confirm|Quarantine|Cancel|`]],
+  ['handles/x/do/release', handleIn('free', null), ['|it is not quarantined|Back|']],
+  ['handles/x/do/quarantine', handleIn(WITHHELD, 7), ['|only a handle that nobody has can be quarantined|Back|']],
   ['handles/x/do/release', handleIn(WITHHELD, 7), [`${ASKED}Release|Cancel|`]],
   ['handles/x/do/clean', handleIn(WITHHELD, 7, 'by_operator'), ['|its host is at work on it|Back|']],
   [
@@ -273,7 +273,7 @@ describe('after a form was sent', () => {
     const fields = { reason: 'because', command: uuid(5), since: '7-1', confirm: 'x' }
     const { status, main, changes, asked } = await send('handles/x/do/quarantine', fields, { answer: refusal(409) })
     expect([status, changes.length, asked]).toEqual([409, 1, ['/permissions', '/events']])
-    expectSaid(saidOf(main), ['|Withhold|', '|The service refused|not now|', '|Reason|', '|Withhold|Cancel|'])
+    expectSaid(saidOf(main), ['|Quarantine|', '|The service refused|not now|', '|Reason|', '|Quarantine|Cancel|'])
     expect(main).toMatch(/name="command" value="[0-9a-f-]{36}"/)
     for (const [name, value] of [
       ['since', '7-1'],

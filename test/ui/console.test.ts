@@ -96,7 +96,7 @@ describe('what a page says', () => {
     const html = await textOf(createConsole(world), '')
     expect(html).toContain('2 things need attention'.replace(' ', '\u00A0'))
     expect(html).toMatch(/href="arqs\?state=BindFailed">1\u00A0request could not be bound/)
-    expect(html).toMatch(/href="handles\?state=quarantined">1\u00A0attach handle is withheld/)
+    expect(html).toMatch(/href="handles\?state=quarantined">1\u00A0attach handle is quarantined/)
   })
   test('a list with several filters: each can be taken away, and the tabs keep the others', async () => {
     const html = await textOf(createConsole(world), 'devices?hostname=compute-1&state=enabled')

@@ -27,7 +27,7 @@ const PLANTED: readonly Row[] = [
   [{ handles: { missing: 1 } }, 'not reported any more', `${OURS} device scan`, 'handles?state=missing'],
   [
     { handles: { quarantined: 1 } },
-    'withheld until an operator',
+    'quarantined until an operator',
     `${OURS} handle release`,
     'handles?state=quarantined',
   ],

@@ -180,8 +180,8 @@ describe('an attach handle', () => {
       'that is free',
       handlePage('free', { attach_handle_info: {} }),
       [
-        `|Attach handle|${uuid(500)}|free|Withhold|Release|Clean|`,
-        '|Release: it is not withheld.|Clean: it is not withheld.|',
+        `|Attach handle|${uuid(500)}|free|Quarantine|Release|Clean|`,
+        '|Release: it is not quarantined.|Clean: it is not quarantined.|',
         '|Host|host 1|Request that has it|–|Request that gave it up|–|Type|PCI|Deployable|',
         `|accelerando handle show ${uuid(500)}|`,
       ],
@@ -190,7 +190,7 @@ describe('an attach handle', () => {
       'that is held, with the request that has it',
       handlePage('held', of('enabled', null)),
       [
-        '|Withhold: only a handle that nobody has can be withheld.|',
+        '|Quarantine: only a handle that nobody has can be quarantined.|',
         `|Part of|${uuid(9)}|enabled|Request that has it|${uuid(1)}|`,
         '|Type|PCI|Bus|0a|Device|00|',
       ],
@@ -203,7 +203,7 @@ describe('an attach handle', () => {
     [
       'that is withheld, by whom and why',
       handlePage('quarantined', { last_arq_uuid: uuid(7), quarantine: NOTE }),
-      ['|quarantined|', '|Withheld by kim: old · |1 min ago|', `|Request that gave it up|${uuid(7)}|`],
+      ['|quarantined|', '|Quarantined by kim: old · |1 min ago|', `|Request that gave it up|${uuid(7)}|`],
     ],
   ])('%s', (_, documents, texts) => says(documents, 'handles/x', texts))
 })

@@ -94,7 +94,7 @@ export const handles: Register = (program) => {
     .example('accelerando handle show 01a20b28-0abe-700a-9f52-7b87b630bc1b')
   addOutput(addApiFlags(show), DETAILS, { one: true }).action(withPlainErrors(one))
   for (const [verb, about] of [
-    ['quarantine', 'Withholds a handle from all requests until an operator releases it.'],
+    ['quarantine', 'Keeps a handle from all requests until an operator releases it.'],
     ['release', 'Confirms that a quarantined handle is clean, and makes it available again.'],
   ] as const)
     turning(family, verb, about).action(withPlainErrors(turn(verb)))

@@ -107,7 +107,7 @@ export const CONTROL_METRICS = {
     'reason',
   ),
   slot_differences_total: counter(
-    'Slots that a host had prepared differently from the journal; lost: the handle was prepared again; unexplained, in_use: it was withheld.',
+    'Slots that a host had prepared differently from the journal; lost: the handle was prepared again; unexplained, in_use: it was quarantined.',
     'kind',
   ),
   images_read_total: counter(

@@ -36,7 +36,7 @@ export const importLines = (plan: Plan): readonly string[] => {
     `hosts                 ${counts.hosts}`,
     `devices               ${counts.devices}, and ${counts.retired} retired`,
     `deployables           ${counts.deployables}`,
-    `attach handles        ${counts.handles}, of which ${counts.withheld} are withheld`,
+    `attach handles        ${counts.handles}, of which ${counts.withheld} are quarantined`,
     `accelerator requests  ${states.length > 0 ? states.join(', ') : 'none'}`,
     ...plan.notes.map(lineOf),
     ...used.map((rule) => `rule      ${rule.padEnd(11)} ${RULES[rule]}`),

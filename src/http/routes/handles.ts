@@ -86,7 +86,7 @@ const turn = (verb: 'quarantine' | 'release' | 'clean', summary: string): Route 
 export const handleRoutes: readonly Route[] = [
   list,
   one,
-  turn('quarantine', 'Withholds a handle from all requests until an operator releases it. Repeating it is harmless.'),
+  turn('quarantine', 'Keeps a handle from all requests until an operator releases it. Repeating it is harmless.'),
   turn(
     'release',
     'Confirms that a quarantined handle is clean, and makes it available again. Repeating it is harmless.',

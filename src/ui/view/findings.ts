@@ -136,7 +136,7 @@ export const WATCHED: readonly Watched[] = [
     tone: 'bad',
     seen: counted('handles', 'quarantined'),
     text: (n) =>
-      `${many(n, 'attach handle is', 'attach handles are')} withheld until an operator looks at ${n === 1 ? 'it' : 'them'}`,
+      `${many(n, 'attach handle is', 'attach handles are')} quarantined until an operator looks at ${n === 1 ? 'it' : 'them'}`,
     href: 'handles?state=quarantined',
     mend: shell`accelerando handle release UUID --reason TEXT`,
   },

@@ -31,7 +31,7 @@ export const HANDLE_STATES: Readonly<Record<string, State>> = {
   free: { tone: 'idle', means: 'can be granted' },
   held: { tone: 'good', means: 'an accelerator request has it' },
   releasing: { tone: 'busy', means: 'its host is releasing it' },
-  quarantined: { tone: 'bad', means: 'withheld until an operator releases it' },
+  quarantined: { tone: 'bad', means: 'granted to nobody until an operator releases it' },
   missing: { tone: 'bad', means: 'its host does not report it any more' },
 }
 export const DEVICE_STATES: Readonly<Record<string, State>> = {

@@ -263,7 +263,7 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
       list,
     ),
     device && notOffered('Its device', device, now),
-    note('Withheld', rest.quarantine, now),
+    note('Quarantined', rest.quarantine, now),
     facts([
       ['Host', idLink('hosts', hostname)],
       ...(device ? [['Part of', [idLink('devices', device.uuid), ' ', deviceState(device)]] as const] : []),
