@@ -145,7 +145,6 @@ export const INSIDE: Files = {
     'aged.ts',
     'folderLock.ts',
     'follow.ts',
-    'migrations/0001_journal_and_views.ts',
     'misfit.ts',
     'notWritable.ts',
     'orm.ts',
