@@ -138,7 +138,9 @@ const over = (pool: Pool): void => {
         await cloud.clock.pass(10_000)
         return cloud.work(DONE)
       }
-      await expect.poll(worked).toMatchObject([{ type: 'ReleaseSlot', clean: true, deployable: name }])
+      await expect
+        .poll(worked, { timeout: 10_000 })
+        .toMatchObject([{ type: 'ReleaseSlot', clean: true, deployable: name }])
       expect(await cloud.handle()).toMatchObject({ state: 'free', cleaning: { last: evidence(0) } })
       await cloud.stop()
     },
